@@ -1,0 +1,181 @@
+"""MkDocs 钩子：只做 Markdown 扩展做不到的事，也就是需要知道“这是哪一页”“网站里有哪些文件”的事。
+
+- 下载：`code/*.py` 的已发布文本成为网站里的文件，链接到它们也受检查；
+- front matter 的概要卡片（扩展看不到 front matter）；
+- notebook 的链接、图片、目录（notebook 不经过 Python-Markdown）；
+- 公式的两步排版（排版要在进入索引之后）；
+- KaTeX 的样式与字体、搜索 worker 的修补；
+- 站点与词典的路径、看得懂的构建错误。
+"""
+
+from __future__ import annotations
+
+import html
+import logging
+import re
+from pathlib import Path
+
+from markdown import Markdown
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.exceptions import Abort, PluginError
+from mkdocs.plugins import event_priority
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page, _RelativePathTreeprocessor
+from mkdocs.structure.toc import get_toc
+from mkdocs.utils import get_relative_url
+from nbformat.reader import NotJSONError
+from pymdownx.snippets import SnippetMissingError
+
+from livedocs import counts, maths, notebook_page, publish, search, web
+from livedocs.markdown import insert_card, lesson_card
+
+log = logging.getLogger("mkdocs.plugins.livedocs")
+
+KATEX_CSS = "assets/katex/katex.min.css"
+
+
+def _root(config: MkDocsConfig) -> Path:
+    return Path(config.config_file_path).parent
+
+
+# ---------------------------------------------------------------- 设置
+
+
+@event_priority(100)
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """在别的插件之前运行：它们用到的设置要先改好。"""
+    search.quiet_jieba()
+    for name, plugin in config.plugins.items():
+        if name.endswith("search") and plugin.config.get("jieba_dict_user"):
+            # 词典的路径从 mkdocs.yml 算起，而不是从当前文件夹算起。
+            plugin.config["jieba_dict_user"] = str(_root(config) / plugin.config["jieba_dict_user"])
+    try:
+        web.ensure_packages()
+    except web.WebError as error:
+        raise PluginError(str(error)) from error
+    config.extra_css.insert(0, KATEX_CSS)
+    md = Markdown(extensions=config.markdown_extensions, extension_configs=config.mdx_configs)
+    notebook_page.install(md, config.mdx_configs["toc"]["slugify"])
+    return config
+
+
+# ---------------------------------------------------------------- 文件
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """加入下载、KaTeX 的样式与字体，换上修好的搜索 worker。"""
+    for path in publish.scripts(_root(config) / "code"):
+        try:
+            text = publish.published(path)
+        except (publish.PublishError, OSError, UnicodeDecodeError) as error:
+            raise PluginError(f"code/{path.name} 不能发布：{error}") from error
+        files.append(File.generated(config, f"code/{path.name}", content=text.encode("utf-8")))
+    _add_katex(files, config)
+    for file in list(files):
+        if re.fullmatch(r"assets/javascripts/workers/search\.\w+\.min\.js", file.src_uri):
+            patched = search.patch_worker(file.content_string)
+            files.remove(file)
+            files.append(File.generated(config, file.src_uri, content=patched.encode("utf-8")))
+    return files
+
+
+def _add_katex(files: Files, config: MkDocsConfig) -> None:
+    dist = web.WEB / "node_modules" / "katex" / "dist"
+    css = (dist / "katex.min.css").read_text(encoding="utf-8")
+    # 所有还在更新的浏览器都认 woff2；别的格式不发布。
+    css = re.sub(r",\s*url\([^)]*\.(?:woff|ttf)\)\s*format\([^)]*\)", "", css)
+    files.append(File.generated(config, KATEX_CSS, content=css.encode("utf-8")))
+    for font in sorted((dist / "fonts").glob("*.woff2")):
+        files.append(File.generated(config, f"assets/katex/fonts/{font.name}", abs_src_path=str(font)))
+
+
+# ---------------------------------------------------------------- 页面
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str | None:
+    """概要卡片。notebook 不经过 Python-Markdown，它的概要写在自己的第一个单元格里。"""
+    return None if _is_notebook(page) else insert_card(markdown, lesson_card(page.meta))
+
+
+def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """notebook 的后半段处理；公式换成占位元素，进入索引的就不是三份公式。"""
+    if _is_notebook(page):
+        content = _finish_notebook(content, page, config, files)
+    _defer_titles(page.toc)
+    return maths.defer(content)
+
+
+def _is_notebook(page: Page) -> bool:
+    return page.file.src_uri.endswith(".ipynb")
+
+
+def _finish_notebook(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    links = _RelativePathTreeprocessor(page.file, files, config)
+    done = notebook_page.finish(content, links.path_to_url)
+    page.toc = get_toc(done.toc_tokens)
+    page.present_anchor_ids, page.links_to_anchors = done.anchors, links.links_to_anchors
+    for name, data in done.images.items():
+        # 与页面放在同一个文件夹：labs/02-….ipynb 的图是 labs/02-…/figure-1.png。
+        files.append(File.generated(config, page.file.src_uri.removesuffix(".ipynb") + "/" + name, content=data))
+    name = html.escape(Path(page.file.src_uri).name)
+    button = (
+        f'<p class="notebook-download" data-search-exclude="1"><a class="md-button" href="{name}" download>'
+        f"下载 notebook（{name}）</a></p>"
+    )
+    return re.sub(r"(</h1>)", lambda m: m.group() + button, done.content, count=1)
+
+
+def _defer_titles(items) -> None:
+    for item in items:
+        item.title = maths.defer_title(item.title)
+        _defer_titles(item.children)
+
+
+def on_env(env, config: MkDocsConfig, files: Files):
+    """全部页面都渲染好之后，填写“版本与证明”里的数目。"""
+    for file in files.documentation_pages():
+        page = file.page
+        if counts.PLACE.search(page.content):
+            rows = [
+                (other.title, get_relative_url(other.url, page.url), counts.count(other.content))
+                for other in _in_reading_order(files)
+            ]
+            page.content = counts.PLACE.sub(counts.table(rows).replace("\\", r"\\"), page.content)
+    return env
+
+
+def _in_reading_order(files: Files) -> list[Page]:
+    pages = [file.page for file in files.documentation_pages()]
+    ordered = []
+    page = next((page for page in pages if page.next_page and not page.previous_page), None)
+    while page:
+        ordered.append(page)
+        page = page.next_page
+    return ordered
+
+
+def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
+    """排公式。排不出来的给出警告（严格构建因此失败），网页上显示标红的原文。"""
+
+    def report(tex: str, reason: str) -> None:
+        log.warning("%s：公式排不出来：%s\n    %s", page.file.src_uri, tex, reason)
+
+    try:
+        return maths.typeset(output, maths.shared(), report)
+    except web.WebError as error:
+        raise PluginError(str(error)) from error
+
+
+# ---------------------------------------------------------------- 错误
+
+_EXPLAINED = (SnippetMissingError, notebook_page.StoredFault, NotJSONError)
+
+
+def on_build_error(error: Exception) -> None:
+    """作者写错的地方只报一句话；MkDocs 已经说了是哪一页，不再打印调用栈。"""
+    if isinstance(error, SnippetMissingError):
+        raise Abort(
+            f"片段找不到：{error}\n    检查页面里 --8<-- 的路径和片段名，是否拼错，或在 code/ 里改了名"
+        ) from error
+    if isinstance(error, _EXPLAINED):
+        raise Abort(f"notebook 不能发布：{error}") from error

@@ -1,0 +1,236 @@
+"""重新执行 notebook，把存下的输出与新的输出比较：文字逐字，图片按相似度。"""
+
+from __future__ import annotations
+
+import base64
+import copy
+import io
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from livedocs import compare, rewrite
+from livedocs.project import Project, find_root, load_project
+from livedocs.verdict import DocFailure
+
+CELL_TIMEOUT = 120
+#: 两张图缩成 8×8 像素一格后，任何一格的平均差不能超过它（0–255）。
+PICTURE_TOLERANCE = 6.0
+#: 与内容无关、每次运行都可能不同的显示，不作比较的依据。
+_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+
+
+class NotebookError(DocFailure):
+    """notebook 读不了、执行失败，或存下的输出不能发布。"""
+
+
+def read(path: Path) -> dict:
+    """读成普通的字典（nbformat 4）。
+
+    Raises:
+        NotebookError: 不是合法的 JSON 或不是 nbformat 4。
+    """
+    try:
+        notebook = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise NotebookError(f"不能读取：{error}") from None
+    if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or not isinstance(notebook.get("cells"), list):
+        raise NotebookError("不是 nbformat 4 的 notebook")
+    return notebook
+
+
+def code_cells(notebook: dict) -> list[tuple[int, dict]]:
+    """(单元序号, 单元)，序号从 1 数起，算上文字单元。"""
+    return [(n, cell) for n, cell in enumerate(notebook["cells"], 1) if cell.get("cell_type") == "code"]
+
+
+def stored_faults(notebook: dict) -> list[str]:
+    """不用执行就知道不能发布的输出：错误、写到标准错误的文字（警告）、没有执行过的单元。"""
+    faults = []
+    for number, cell in code_cells(notebook):
+        if _source(cell).strip() and cell.get("execution_count") is None:
+            faults.append(f"第 {number} 个单元没有执行过")
+        for output in cell.get("outputs", []):
+            if output.get("output_type") == "error":
+                faults.append(f"第 {number} 个单元存下的输出是错误 {output.get('ename')}: {output.get('evalue')}")
+            elif output.get("output_type") == "stream" and output.get("name") == "stderr":
+                faults.append(f"第 {number} 个单元存下的输出含有标准错误（警告）：{_joined(output.get('text')).strip()[:80]}")
+    return faults
+
+
+def execute(notebook: dict, folder: Path) -> dict:
+    """在新的内核里从头执行一份拷贝。
+
+    Raises:
+        NotebookError: 单元抛出异常、超时，或没有安装内核。
+    """
+    import nbformat
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
+
+    fresh = nbformat.reads(json.dumps(notebook), as_version=4)
+    for cell in fresh.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+    client = NotebookClient(
+        fresh, timeout=CELL_TIMEOUT, kernel_name="python3", resources={"metadata": {"path": str(folder)}}, record_timing=False
+    )
+    try:
+        client.execute()
+    except CellExecutionError:
+        raise NotebookError(_failed_cell(fresh)) from None
+    except CellTimeoutError:
+        raise NotebookError(f"{_running_cell(fresh)}运行超过 {CELL_TIMEOUT} 秒") from None
+    except DeadKernelError:
+        raise NotebookError(f"{_running_cell(fresh)}运行时内核中途结束（可能是内存不足）") from None
+    except Exception as error:
+        if type(error).__name__ == "NoSuchKernel":
+            raise NotebookError("没有名为 python3 的内核；运行 pip install -r requirements.txt") from None
+        raise
+    return json.loads(nbformat.writes(fresh))
+
+
+def _failed_cell(notebook) -> str:
+    for number, cell in code_cells(notebook):
+        for output in cell.get("outputs", []):
+            if output["output_type"] == "error":
+                trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(output.get("traceback", [])))
+                arrow = re.search(r"^-+>\s*(\d+) (.*)$", trace, re.MULTILINE)
+                line = f"第 {arrow.group(1)} 行 {arrow.group(2).strip()}\n    " if arrow else ""
+                return f"第 {number} 个单元出错：{line}{output['ename']}: {output['evalue']}"
+    return "有单元出错"
+
+
+def _running_cell(notebook) -> str:
+    done = [number for number, cell in code_cells(notebook) if cell.get("execution_count") is not None]
+    return f"第 {done[-1]} 个单元之后的单元" if done else "第一个代码单元"
+
+
+def _source(cell: dict) -> str:
+    return _joined(cell.get("source"))
+
+
+def _joined(text) -> str:
+    return "".join(text) if isinstance(text, list) else text or ""
+
+
+def normal_outputs(cell: dict) -> list[tuple[str, str, str]]:
+    """输出的可比形式：(种类, MIME, 内容)；相邻的同名流合并，内存地址抹去。"""
+    outputs: list[tuple[str, str, str]] = []
+    for output in cell.get("outputs", []):
+        if output["output_type"] == "stream":
+            kind, text = f"stream:{output['name']}", _joined(output["text"])
+            if outputs and outputs[-1][0] == kind:
+                text = outputs.pop()[2] + text
+            outputs.append((kind, "text/plain", text))
+        elif output["output_type"] == "error":
+            outputs.append(("error", "text/plain", f"{output['ename']}: {output['evalue']}"))
+        else:
+            for mime, data in sorted(output["data"].items()):
+                content = json.dumps(data, sort_keys=True) if mime.endswith("json") else _joined(data)
+                outputs.append((output["output_type"], mime, _ADDRESS.sub("0x…", content)))
+    return outputs
+
+
+def cell_difference(stored: dict, fresh: dict) -> str | None:
+    """一个单元存下的输出与新的输出差在哪里；一致时是 None。"""
+    old, new = normal_outputs(stored), normal_outputs(fresh)
+    if [(kind, mime) for kind, mime, _ in old] != [(kind, mime) for kind, mime, _ in new]:
+        kinds = ["、".join(f"{kind}({mime})" for kind, mime, _ in side) or "没有输出" for side in (old, new)]
+        return f"输出的种类不同：存下的是 {kinds[0]}，实际是 {kinds[1]}"
+    for (kind, mime, before), (_, _, after) in zip(old, new, strict=True):
+        if mime.startswith("image/") and mime != "image/svg+xml":
+            difference = picture_difference(before, after)
+            if difference:
+                return f"{mime} 图片不同：{difference}"
+        elif before != after:
+            return f"{kind}({mime}) 不同\n" + compare.diff(before, after)
+    return None
+
+
+def picture_difference(before: str, after: str) -> str | None:
+    """两张 base64 图片是否看起来一样；不一样时说明差多少。"""
+    import numpy as np
+    from PIL import Image
+
+    try:
+        images = [Image.open(io.BytesIO(base64.b64decode(text))).convert("RGBA") for text in (before, after)]
+    except Exception as error:
+        return f"存下的图片不能解码（{error}）"
+    if images[0].size != images[1].size:
+        return f"大小从 {images[0].size} 变成 {images[1].size}"
+    pixels = [np.asarray(image, dtype=np.float64) for image in images]
+    height, width = (size // 8 * 8 for size in pixels[0].shape[:2])
+    gap = (pixels[0] - pixels[1])[:height, :width].reshape(height // 8, 8, width // 8, 8, 4)
+    worst = float(np.abs(gap.mean(axis=(1, 3))).max(initial=0.0))
+    return f"8×8 像素平均后最多差 {worst:.1f}/255，上限 {PICTURE_TOLERANCE:g}" if worst > PICTURE_TOLERANCE else None
+
+
+def updated(stored: dict, fresh: dict) -> dict:
+    """把不一致的单元换成新的输出；一致的（包括相似的图片）保留原样，免得无意义的改动。"""
+    result = copy.deepcopy(stored)
+    new_cells = dict(code_cells(fresh))
+    for number, cell in code_cells(result):
+        new = new_cells[number]
+        if cell_difference(cell, new):
+            cell["outputs"] = new["outputs"]
+        cell["execution_count"] = new["execution_count"]
+    return result
+
+
+def dump(notebook: dict) -> bytes:
+    """nbformat 的通行写法：缩进一格，不转义中文，末尾换行。"""
+    return (json.dumps(notebook, ensure_ascii=False, indent=1) + "\n").encode("utf-8")
+
+
+class NotebookFile(pytest.File):
+    """一个 notebook；整本是一项测试，因为单元要在同一个内核里依次执行。"""
+
+    def collect(self):
+        project = load_project(find_root(self.path))
+        self.add_marker(pytest.mark.xdist_group(project.show(self.path)))
+        yield NotebookItem.from_parent(self, name="[notebook]", project=project)
+
+
+class NotebookItem(pytest.Item):
+    def __init__(self, *, project: Project, **kwargs):
+        super().__init__(**kwargs)
+        self.project = project
+
+    def runtest(self):
+        update = self.config.getoption("--update-docs")
+        name = self.project.show(self.path)
+        stored = read(self.path)
+        faults = stored_faults(stored)
+        if faults and not update:
+            raise NotebookError("\n".join([*faults, f"  重新执行并写回：pytest --update-docs {name}"]))
+        fresh = execute(stored, self.path.parent)
+        problems = stored_faults(fresh)
+        if problems:
+            raise NotebookError("\n".join(problem.replace("存下的输出", "输出") for problem in problems))
+        new_cells = dict(code_cells(fresh))
+        differences = []
+        for number, cell in code_cells(stored):
+            difference = cell_difference(cell, new_cells[number])
+            if difference:
+                body = difference.replace("\n", "\n    ")
+                differences.append(f"{name} 第 {number} 个单元：{body}")
+        if update:
+            data = dump(updated(stored, fresh))
+            if data != self.path.read_bytes() and (differences or faults):
+                rewrite.write_atomically(self.path, data)
+        elif differences:
+            raise NotebookError("\n".join([*differences, f"  确认新输出正确后，更新它：pytest --update-docs {name}"]))
+        self.user_properties.append(("livedocs", f"cell:{len(code_cells(stored))}"))
+
+    def repr_failure(self, excinfo):
+        if excinfo.errisinstance(DocFailure):
+            name = self.project.show(self.path)
+            text = str(excinfo.value)
+            return text if text.startswith(name) else f"{name}：{text}"
+        return super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, 0, self.project.show(self.path)

@@ -1,0 +1,465 @@
+"""一页文档，就像网站看到的那样：有哪些围栏，它们的每一行来自哪个文件的哪一行。
+
+网站用 Python-Markdown 和 pymdownx 渲染页面，这里用同一份设置渲染同一页，只换下两处：展开 `--8<--` 的
+预处理器让每行带着出处走；代码围栏渲染成占位元素。因此列表、引用、提示框、标签页和折叠里的围栏不需要另写规则。
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import textwrap
+from dataclasses import dataclass, field
+from functools import cached_property
+from html.parser import HTMLParser
+from pathlib import Path
+
+from markdown.extensions.attr_list import get_attrs
+from pymdownx.snippets import SnippetMissingError, SnippetPreprocessor
+from pymdownx.superfences import RE_NESTED_FENCE_START, SuperFencesException
+
+from livedocs.project import Project
+
+PYTHON = "python"
+#: 不运行、只展示的语言。别的语言名是错误：拼错的 `pyton` 不该悄悄逃过检查。
+INERT = frozenset(
+    "text bash powershell console yaml toml json ini html css javascript markdown makefile diff tex".split()
+)
+#: 容易误写的 Python 别名；站点会照样高亮，所以必须拒绝。
+ALIASES = frozenset("py py3 python3 Python PY pycon ipython python2".split())
+CODE_CLASSES = frozenset("run evidence script".split())
+CODE_OPTIONS = frozenset("raises timeout notest file title hl_lines linenums".split())
+OUTPUT_OPTIONS = frozenset("rtol atol title".split())
+
+
+@dataclass(frozen=True)
+class Origin:
+    """一行文字的出处；`line` 从 1 数起。"""
+
+    path: Path
+    line: int
+
+
+class Line(str):
+    """带着出处的一行。前后拼接（缩进、去掉转义的标记）和替换都保留出处。"""
+
+    origin: Origin
+
+    def __new__(cls, text: str, origin: Origin) -> Line:
+        line = super().__new__(cls, text)
+        line.origin = origin
+        return line
+
+    def __add__(self, right: str) -> Line:
+        return Line(str.__add__(self, right), self.origin)
+
+    def __radd__(self, left: str) -> Line:
+        return Line(str.__add__(left, self), self.origin)
+
+    def replace(self, *args) -> Line:
+        return Line(str.replace(self, *args), self.origin)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """页面违反了约定的一处。"""
+
+    origin: Origin
+    message: str
+
+
+@dataclass
+class Fence:
+    """页面显示的一个代码围栏。`content` 每行以换行结尾，就是读者看到和复制的文字。"""
+
+    lang: str
+    classes: tuple[str, ...]
+    options: dict[str, str]
+    content: str
+    origins: list[Origin]
+    opening: Line
+    closing: Line
+    #: 开头和结尾在展开片段后的行号（从 0 数起），只用来判断相邻。
+    start: int
+    end: int
+    #: 围栏前的缩进与引用记号，例如 `"    "` 或 `"> "`。
+    prefix: str
+
+    @property
+    def is_code(self) -> bool:
+        return self.lang == PYTHON
+
+    @property
+    def is_output(self) -> bool:
+        return "output" in self.classes
+
+    @property
+    def origin(self) -> Origin:
+        return self.opening.origin
+
+
+@dataclass
+class Block:
+    """一段 Python 和紧跟其后的输出（没有输出就是 None）。"""
+
+    code: Fence
+    output: Fence | None = None
+    number: int = 0
+
+    @property
+    def origin(self) -> Origin:
+        return self.code.origin
+
+    @property
+    def is_script(self) -> bool:
+        return "script" in self.code.classes
+
+    @property
+    def documented(self) -> str:
+        return self.output.content if self.output else ""
+
+    def sources(self, page: Path) -> list[tuple[Path, int, int]]:
+        """从别的文件引入的行：(文件, 首行, 末行)，按出现顺序。"""
+        spans: list[tuple[Path, int, int]] = []
+        for origin in self.code.origins:
+            if origin.path == page:
+                continue
+            if spans and spans[-1][0] == origin.path and origin.line >= spans[-1][2]:
+                spans[-1] = (origin.path, spans[-1][1], origin.line)
+            else:
+                spans.append((origin.path, origin.line, origin.line))
+        return spans
+
+
+@dataclass
+class Page:
+    """渲染好的一页。`faults` 不空时页面不合约定。"""
+
+    path: Path
+    fences: list[Fence] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+    lines: list[Line] = field(default_factory=list)
+    meta: dict = field(default_factory=dict)
+    html: str = ""
+
+    @cached_property
+    def blocks(self) -> list[Block]:
+        """页面上全部 Python 块，按读者看到的顺序。"""
+        return [Block(fence, self._output_of(fence), i) for i, fence in enumerate(self.code_fences, 1)]
+
+    @property
+    def code_fences(self) -> list[Fence]:
+        return [fence for fence in self.fences if fence.is_code]
+
+    def _output_of(self, code: Fence) -> Fence | None:
+        after = [f for f in self.fences if f.start > code.end]
+        follower = min(after, key=lambda f: f.start, default=None)
+        if follower is None or not follower.is_output or _container(follower) != _container(code):
+            return None
+        between = self.lines[code.end : follower.start]
+        return follower if all(not line.strip(" \t>") for line in between) else None
+
+
+def _container(fence: Fence) -> str:
+    """围栏所在的容器：缩进的宽度和引用的层数。"""
+    prefix = fence.prefix.expandtabs(4)
+    return re.sub(r"\s", "", prefix) if ">" in prefix else prefix
+
+
+class _TracingSnippets(SnippetPreprocessor):
+    """pymdownx 的片段规则，一字不改；只是每行记得自己的出处。"""
+
+    def __init__(self, original: SnippetPreprocessor):
+        self.__dict__.update(original.__dict__)
+        self.lines: list[Line] = []
+
+    def read_lines(self, path):
+        return [Line(text, Origin(Path(path), n)) for n, text in enumerate(super().read_lines(path), 1)]
+
+    def dedent(self, lines):
+        texts = textwrap.dedent("\n".join(lines)).split("\n")
+        return [Line(text, line.origin) for text, line in zip(texts, lines, strict=False)]
+
+    def match_section(self, line):
+        match = super().match_section(line)
+        return _SectionMatch(match, line.origin) if match and isinstance(line, Line) else match
+
+    def run(self, lines):
+        self.lines = [
+            line if isinstance(line, Line) else Line(line, Origin(Path(), 0)) for line in super().run(lines)
+        ]
+        return list(self.lines)
+
+
+@dataclass(frozen=True)
+class _SectionMatch:
+    """一个片段标记；pymdownx 去掉转义时从 `pre` 开始拼接，所以出处放在 `pre` 上。"""
+
+    match: re.Match
+    origin: Origin
+
+    def group(self, name: str):
+        text = self.match.group(name)
+        return Line(text, self.origin) if name == "pre" else text
+
+
+class _Watched(list):
+    """记得正读到第几行的列表：superfences 抛出的错误不带行号。"""
+
+    at = 0
+
+    def __iter__(self):
+        for self.at, item in enumerate(list.__iter__(self)):  # noqa: B020
+            yield item
+
+
+class _Shown(HTMLParser):
+    """网站 HTML 里真正显示的围栏占位（注释里的不算），以及不是围栏的 `<pre>`。"""
+
+    def __init__(self):
+        super().__init__()
+        self.fences: list[int] = []
+        self.other_pre = 0
+
+    def handle_starttag(self, tag, attrs):
+        attributes = dict(attrs)
+        if tag == "pre":
+            if "data-fence" in attributes:
+                self.fences.append(int(attributes["data-fence"]))
+            else:
+                self.other_pre += 1
+
+
+def _without_front_matter(source: str) -> tuple[str, dict, int]:
+    """（正文, 元数据, 正文前的行数），按 MkDocs 自己的规则。"""
+    from mkdocs.utils.meta import get_data
+
+    body, meta = get_data(source)
+    if not source.endswith(body):
+        return source, {}, 0
+    return body, meta, source[: len(source) - len(body)].count("\n")
+
+
+def read_source(path: Path) -> str:
+    """页面的文字，按 MkDocs 自己的规则读：UTF-8，BOM 去掉，行尾统一成 `\\n`。"""
+    return path.read_text(encoding="utf-8-sig", errors="strict")
+
+
+def load_page(path: Path, project: Project) -> Page:
+    """读一页。文件读不了、片段找不到时，返回的页面只有一条 fault，没有围栏。"""
+    page = Page(path)
+    try:
+        source = read_source(path)
+    except UnicodeDecodeError as error:
+        page.faults.append(Fault(Origin(path, 1), f"不是 UTF-8 编码的文件（第 {error.start} 字节）；请用 UTF-8 保存"))
+        return page
+    for number, text in enumerate(source.split("\n"), 1):
+        if re.match(r"(<{7}|>{7}|={7})( |$)", text) and re.search(r"^<{7} ", source, re.MULTILINE):
+            page.faults.append(Fault(Origin(path, number), "还留着版本冲突的标记；先解决冲突"))
+            return page
+    body, page.meta, skipped = _without_front_matter(source)
+    _render(page, body, skipped, project)
+    if not page.faults:
+        _check(page, project)
+    return page
+
+
+def _render(page: Page, body: str, skipped: int, project: Project) -> None:
+    md = project.markdown()
+    snippets = None
+    if "snippet" in md.preprocessors:
+        snippets = _TracingSnippets(md.preprocessors["snippet"])
+        md.preprocessors.register(snippets, "snippet", 32)
+    fenced = md.preprocessors["fenced_code_block"]
+    if not hasattr(fenced, "search_nested"):
+        page.faults.append(Fault(Origin(page.path, 1), "mkdocs.yml 里没有 pymdownx.superfences，页面的围栏无法追踪"))
+        return
+    recorded: list[Fence] = []
+    seen_lines: list[Line] = []
+    watched = _Watched()
+
+    def formatter(src="", **_):
+        return src
+
+    for entry in fenced.extension.superfences:
+        entry["formatter"] = formatter
+
+    original_store, original_run = fenced._store, fenced.run
+
+    def store(source, code, start, end):
+        first, last = seen_lines[start], seen_lines[end - 1]
+        lang, classes, options = parse_header(first)
+        origins = [line.origin for line in seen_lines[start + 1 : end - 1]]
+        prefix = re.match(r"[> \t]*", first).group()
+        content = code + "\n" if end - start > 2 else ""
+        recorded.append(Fence(lang, classes, options, content, origins, first, last, start, end, prefix))
+        original_store(source, f'<pre data-fence="{len(recorded) - 1}"></pre>', start, end)
+
+    def run(lines):
+        origin_lines = snippets.lines if snippets else [Line(t, Origin(Path(), 0)) for t in body.split("\n")]
+        if len(lines) < len(origin_lines):
+            raise RuntimeError("别的预处理器改变了行数，围栏的行号不再可靠")
+        filler = Line("", Origin(page.path, 0))
+        seen_lines[:] = origin_lines + [filler] * (len(lines) - len(origin_lines))
+        watched.extend(lines)
+        return original_run(watched)
+
+    fenced._store, fenced.run = store, run
+    lines = [Line(text, Origin(page.path, skipped + n)) for n, text in enumerate(body.split("\n"), 1)]
+    try:
+        html = md.convert(_Source(body, lines))
+    except SnippetMissingError as error:
+        page.faults.append(_missing_snippet(error, lines, project))
+        return
+    except SuperFencesException as error:
+        page.faults.append(Fault(seen_lines[watched.at].origin, str(error)))
+        return
+    page.lines, page.html = seen_lines, html
+    shown = _Shown()
+    shown.feed(html)
+    page.fences = sorted((recorded[i] for i in shown.fences), key=lambda fence: fence.start)
+    _unrecognised(page, recorded, shown)
+
+
+class _Source(str):
+    """`Markdown.convert` 会对源文 `.split("\\n")`；这里让它得到带出处的行。"""
+
+    def __new__(cls, text: str, lines: list[Line]):
+        source = super().__new__(cls, text)
+        source.lines = lines
+        return source
+
+    def __str__(self) -> str:
+        return self
+
+    def strip(self, *args) -> str:
+        return str.strip(self, *args)
+
+    def split(self, separator=None, maxsplit=-1):
+        return list(self.lines) if separator == "\n" else str.split(self, separator, maxsplit)
+
+
+def _missing_snippet(error: Exception, lines: list[Line], project: Project) -> Fault:
+    """pymdownx 只说少了什么；这里找出是哪一行要它。"""
+    wanted = re.search(r"'(.*)'", str(error))
+    name = wanted.group(1) if wanted else ""
+    what = "片段" if "section" in str(error) else "文件"
+    for line in lines:
+        if "8<" in line and name and re.search(rf"[\"':/]{re.escape(name)}[\"':]", line):
+            return Fault(line.origin, f"找不到{what} {name}：{line.strip()}\n    检查名字是否拼错，或是否在 code/ 里改了名")
+    return Fault(lines[0].origin, f"片段不能展开，找不到{what} {name}")
+
+
+def parse_header(line: str) -> tuple[str, tuple[str, ...], dict[str, str]]:
+    """围栏的首行 → (语言, 类, 选项)，规则与 superfences 相同。"""
+    text = line.lstrip("> \t")
+    match = RE_NESTED_FENCE_START.match(text)
+    if match is None:
+        return "", (), {}
+    classes: list[str] = []
+    options: dict[str, str] = {}
+    if match.group("attrs"):
+        for key, value in get_attrs(match.group("attrs")):
+            if key == ".":
+                classes.append(value)
+            elif key != "id":
+                options[key] = value
+    elif match.group("options"):
+        for part in shlex.split(match.group("options")):
+            key, _, value = part.partition("=")
+            options[key] = value
+    lang = match.group("lang") or (classes.pop(0) if classes else "")
+    return lang, tuple(classes), options
+
+
+def _unrecognised(page: Page, recorded: list[Fence], shown: _Shown) -> None:
+    """像围栏却没有成为围栏的行、被吞掉的围栏、以及缩进写成的代码：读者会看到，检查却看不到。"""
+    inside = set()
+    for fence in page.fences:
+        inside.update(range(fence.start, fence.end))
+        mark = re.match(r"`+|~+", fence.opening.lstrip("> \t")).group()
+        for offset, text in enumerate(fence.content.split("\n")):
+            inner = re.match(r"[> \t]*(`{3,}|~{3,})", text)
+            if inner and inner.group(1)[0] == mark[0] and len(inner.group(1)) >= len(mark):
+                origin = fence.origins[offset] if offset < len(fence.origins) else fence.origin
+                page.faults.append(
+                    Fault(origin, "围栏里面又出现围栏：前一个围栏没有结束，或它的首行写法不被识别；外层围栏要比内层长")
+                )
+    hidden = set()
+    visible = {id(fence) for fence in page.fences}
+    for fence in recorded:
+        if id(fence) not in visible:
+            hidden.update(range(fence.start, fence.end))
+            page.faults.append(Fault(fence.origin, "这个围栏不会显示在网页上（在注释或缩进代码里）；删除它，或让它显示"))
+    for number, line in enumerate(page.lines):
+        if number in inside or number in hidden:
+            continue
+        if re.match(r"[> \t]*(?:[-*+]|\d+[.)])?[> \t]*(`{3,}|~{3,})", line) and not re.match(r"[^`]*`{3,}[^`]+`{3,}", line):
+            page.faults.append(
+                Fault(line.origin, f"网站不会把这一行当作围栏：{line.strip()}\n    写成 ```{{.python .run}} 的形式，并以同样的缩进结束")
+            )
+    if shown.other_pre and not page.faults:
+        page.faults.append(
+            Fault(Origin(page.path, 1), f"有 {shown.other_pre} 段代码不是用围栏写的（缩进四格或直接写 HTML），不会被检查；改用围栏")
+        )
+
+
+def _check(page: Page, project: Project) -> None:
+    """页面约定里不需要运行就能核对的部分。"""
+    outputs = [block.output for block in page.blocks if block.output]
+    for fence in page.fences:
+        _check_header(page, fence)
+        if fence.is_output and not any(fence is output for output in outputs):
+            page.faults.append(Fault(fence.origin, "这段输出前面没有紧挨着的 Python 块；移到产生它的块后面，或去掉 .output"))
+        if fence.lang in ("bash", "powershell", "console"):
+            _check_commands(page, fence, project)
+
+
+def _check_header(page: Page, fence: Fence) -> None:
+    def fault(message: str) -> None:
+        page.faults.append(Fault(fence.origin, message))
+
+    header = fence.opening.strip("> \t`~")
+    if fence.options and not header.startswith("{"):
+        fault(f"选项要写在花括号里：```{{.{fence.lang} …}}，而不是 ```{header}")
+        return
+    if fence.lang in ALIASES:
+        fault(f"语言写成了 {fence.lang}；Python 块一律写 ```{{.python .run}}，否则不会被检查")
+        return
+    if fence.lang != PYTHON and fence.lang not in INERT:
+        fault(f"不认识的语言“{fence.lang or '（空）'}”；可用的是 python 和 {'、'.join(sorted(INERT))}")
+        return
+    if fence.is_output and fence.lang != "text":
+        fault("输出围栏要写成 ```{.text .output}")
+    known = CODE_OPTIONS if fence.is_code else OUTPUT_OPTIONS if fence.is_output else frozenset({"title", "hl_lines", "linenums"})
+    for key, value in fence.options.items():
+        if key not in known and not key.startswith("data-"):
+            fault(f"不认识的选项 {key}={value!r}；这里可用的是 {'、'.join(sorted(known))}")
+    for name in fence.classes:
+        if (fence.is_code and name not in CODE_CLASSES) or (not fence.is_code and name != "output"):
+            fault(f"不认识的类 .{name}；Python 块可用 {'、'.join('.' + c for c in sorted(CODE_CLASSES))}，输出用 .output")
+    if "notest" in fence.options and fence.options["notest"].strip() in ("", "notest"):
+        fault('notest 要写明原因：notest="为什么不能运行"')
+    for key in ("timeout", "rtol", "atol"):
+        if key in fence.options:
+            try:
+                positive = float(fence.options[key]) >= 0
+            except ValueError:
+                positive = False
+            if not positive:
+                fault(f"{key}={fence.options[key]!r} 不是非负数")
+    if fence.is_code and "script" in fence.classes and len({o.path for o in fence.origins}) != 1:
+        fault('.script 块只能是一个文件：里面只写一行 --8<-- "code/文件名.py"')
+
+
+_FILE_IN_COMMAND = re.compile(r"(?<![\w/\\.:-])((?:[\w.-]+[/\\])*[\w-][\w.-]*\.(?:py|ipynb|md|txt|toml|ya?ml))(?![\w/])")
+
+
+def _check_commands(page: Page, fence: Fence, project: Project) -> None:
+    """命令里提到的文件必须存在：在项目根、code/ 或 docs/ 下。"""
+    for offset, text in enumerate(fence.content.splitlines()):
+        for name in _FILE_IN_COMMAND.findall(text):
+            relative = name.replace("\\", "/").removeprefix("./")
+            places = [project.root / relative, project.root / "code" / relative, project.docs / relative]
+            if not any(place.is_file() for place in places) and not list(project.docs.glob(f"**/{relative}")):
+                page.faults.append(Fault(fence.origins[offset], f"命令里的文件 {name} 不存在"))

@@ -1,0 +1,245 @@
+"""pytest 插件：把 docs/ 里的页面和 notebook 收集成测试，运行、比较、报告；`--update-docs` 写回。
+
+Markdown 块由 pytest-markdown-docs 收集和调度；这里给它换上“网站看到的围栏”和自己的运行器。
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from pytest_markdown_docs._runners import _Runner, register_runner
+from pytest_markdown_docs.definitions import FenceTestDefinition
+from pytest_markdown_docs.plugin import MarkdownTextFile
+
+from livedocs import rewrite, verdict
+from livedocs.page import Block, Page, load_page
+from livedocs.project import Project, ProjectError, find_root, load_project
+from livedocs.runner import PageRun
+from livedocs.verdict import DocFailure
+
+
+@dataclass
+class PageState:
+    """一页在这次测试里的状态：它的运行、待写回的改动、有没有改写解决不了的错误。"""
+
+    page: Page
+    project: Project
+    run: PageRun
+    update: bool
+    edits: list[rewrite.Edit] = field(default_factory=list)
+    failed: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.project.show(self.page.path)
+
+    def finish(self) -> str | None:
+        """这页的测试都跑完了：收回进程，写回改动。返回给作者看的一行，没有改动时是 None。"""
+        self.run.close()
+        if not self.edits:
+            return None
+        if self.failed:
+            return f"{self.name}：还有别的错误，没有改动文件；先修好它们"
+        edits, self.edits = self.edits, []
+        return f"{self.name}：写回 {len(edits)} 处输出" if rewrite.apply(self.page.path, edits) else None
+
+
+@dataclass(frozen=True)
+class BlockTest(FenceTestDefinition):
+    """pytest-markdown-docs 的测试定义，加上它在页面里的块。"""
+
+    block: Block | None = None
+    state: PageState | None = None
+
+
+class PageParser:
+    """冒充 markdown-it 的解析器：交出的不是它自己找到的围栏，而是网站会显示的那些。"""
+
+    def __init__(self, page: Page):
+        self.page = page
+
+    def parse(self, text: str) -> list:
+        """`text` 是同一页的源文，已经由 `load_page` 按网站的规则读过。"""
+        return [
+            SimpleNamespace(
+                type="fence",
+                map=[block.origin.line - 1, block.code.closing.origin.line],
+                info="python",
+                content=block.code.content,
+            )
+            for block in self.page.blocks
+        ]
+
+
+@register_runner()
+class LiveRunner(_Runner):
+    """在页面的命名空间里运行一块，与文档比较。绝不放出 TypeError：收到它，调度者会把这块再运行一次。"""
+
+    def runtest(self, test: BlockTest, args, *, asyncio_runner=None):
+        state, block = test.state, test.block
+        if "notest" in block.code.options:
+            pytest.skip(f"{state.name}:{block.origin.line} 不运行：{block.code.options['notest']}")
+        try:
+            edit = verdict.judge(block, state.page, state.run, state.project)
+            if edit is not None and not state.update:
+                raise DocFailure(verdict.mismatch(block, edit, state.page, state.project))
+        except DocFailure:
+            state.failed = True
+            raise
+        except rewrite.RewriteError as error:
+            state.failed = True
+            raise DocFailure(str(error)) from error
+        except Exception as error:
+            state.failed = True
+            raise RuntimeError(f"{state.name}:{block.origin.line}：检查本身出错：{error!r}") from error
+        if edit is not None:
+            state.edits.append(edit)
+
+    def repr_failure(self, test, excinfo, style=None):
+        if excinfo.errisinstance(DocFailure):
+            return str(excinfo.value)
+        return "\n".join([str(excinfo.value), str(excinfo.getrepr(style="short"))])
+
+
+class ContractItem(pytest.Item):
+    """页面约定里不需要运行的部分（livedocs.page 找到的全部 fault）。"""
+
+    def __init__(self, *, state: PageState, **kwargs):
+        super().__init__(**kwargs)
+        self.state = state
+
+    def runtest(self):
+        if self.state.page.faults:
+            self.state.failed = True
+            raise DocFailure("\n".join(verdict.fault_report(f, self.state.project) for f in self.state.page.faults))
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if excinfo.errisinstance(DocFailure) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, 0, f"{self.state.name} 的约定"
+
+
+class PageFile(MarkdownTextFile):
+    """一页 Markdown。"""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.state: PageState | None = None
+
+    def collect(self):
+        project = load_project(find_root(self.path))
+        page = load_page(self.path, project)
+        update = self.config.getoption("--update-docs")
+        self.state = PageState(page, project, PageRun(self.path, page.blocks), update)
+        self.add_marker(pytest.mark.xdist_group(self.state.name))
+        yield ContractItem.from_parent(self, name="[约定]", state=self.state)
+        if not page.blocks:
+            return
+        _current.page = page
+        try:
+            items = list(super().collect())
+        finally:
+            _current.page = None
+        for item, block in zip(items, page.blocks, strict=True):
+            known = {f.name: getattr(item.test_definition, f.name) for f in dataclasses.fields(FenceTestDefinition)}
+            item.test_definition = BlockTest(**known, block=block, state=self.state)
+            item.runner_name = LiveRunner.__name__
+            item.user_properties = [("livedocs", _kind(block))]
+            yield item
+
+
+class BrokenProject(pytest.File):
+    """mkdocs.yml 不能用时，每一页都以这个原因失败。"""
+
+    def __init__(self, *, reason: str, **kwargs):
+        super().__init__(**kwargs)
+        self.reason = reason
+
+    def collect(self):
+        raise self.CollectError(self.reason)
+
+
+def _kind(block: Block) -> str:
+    return "transcript" if block.is_script else "output" if block.output else "block"
+
+
+_current = SimpleNamespace(page=None)
+
+
+def pytest_addoption(parser):
+    parser.getgroup("livedocs").addoption(
+        "--update-docs", action="store_true", help="把实际输出写回页面、notebook 和抄录；其余不动，用 git diff 看改了什么"
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    parallel = getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")
+    if config.getoption("--update-docs") and parallel:
+        raise pytest.UsageError("--update-docs 要在一个进程里运行：去掉 -n")
+    if getattr(config.option, "dist", "no") == "load":
+        config.option.dist = "loadgroup"  # 一页是一个程序，不能分给两个进程
+    config.stash[_notes] = []
+
+
+_notes = pytest.StashKey[list]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path, parent):
+    collected = yield
+    if file_path.suffix not in (".md", ".ipynb") or (root := find_root(file_path.parent)) is None:
+        return collected
+    try:
+        project = load_project(root)
+    except ProjectError as error:
+        return [BrokenProject.from_parent(parent, path=file_path, reason=str(error))]
+    if project.docs not in file_path.parents:
+        return collected
+    kept = [node for node in collected if not isinstance(node, MarkdownTextFile)]
+    if file_path.suffix == ".md":
+        return [*kept, PageFile.from_parent(parent, path=file_path)]
+    from livedocs.notebook import NotebookFile
+
+    return [*kept, NotebookFile.from_parent(parent, path=file_path)]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_markdown_docs_markdown_it():
+    return PageParser(_current.page) if _current.page else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item, nextitem):
+    try:
+        return (yield)
+    finally:
+        state = getattr(item.parent, "state", None)
+        if isinstance(state, PageState) and (nextitem is None or nextitem.parent is not item.parent):
+            note = state.finish()
+            if note:
+                item.config.stash[_notes].append(note)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    for note in config.stash[_notes]:
+        terminalreporter.write_line(note)
+    counts: dict[str, int] = {}
+    pages = set()
+    for report in terminalreporter.getreports("passed"):
+        for key, value in report.user_properties:
+            if key == "livedocs":
+                kind, _, number = str(value).partition(":")
+                counts[kind] = counts.get(kind, 0) + int(number or 1)
+                pages.add(report.nodeid.partition("::")[0])
+    if counts:
+        blocks = counts.get("output", 0) + counts.get("block", 0)
+        terminalreporter.write_line(
+            f"livedocs 核对了 {len(pages)} 页：{blocks} 段代码，{counts.get('output', 0)} 处输出，"
+            f"{counts.get('transcript', 0)} 份抄录，{counts.get('cell', 0)} 个 notebook 单元"
+        )

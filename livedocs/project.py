@@ -1,0 +1,64 @@
+"""一个 MkDocs 项目里，检查页面所需要的那部分：文件夹在哪里，Markdown 怎样渲染。"""
+
+from __future__ import annotations
+
+import functools
+import logging
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from markdown import Markdown
+
+
+class ProjectError(Exception):
+    """mkdocs.yml 找不到或不能用；消息说明原因和文件。"""
+
+
+@dataclass(frozen=True)
+class Project:
+    """`root` 是 mkdocs.yml 所在的文件夹；其余都从 mkdocs.yml 读出。"""
+
+    root: Path
+    docs: Path
+    extensions: list = field(compare=False, repr=False)
+    extension_configs: dict = field(compare=False, repr=False)
+
+    def markdown(self) -> Markdown:
+        """一个新的渲染器，设置与网站完全相同。"""
+        return Markdown(extensions=self.extensions, extension_configs=self.extension_configs)
+
+    def show(self, path: Path) -> str:
+        """报告里写给人看的路径：相对于项目、用斜线。"""
+        path = Path(path)
+        try:
+            return path.relative_to(self.root).as_posix()
+        except ValueError:
+            return path.as_posix()
+
+
+def find_root(path: Path) -> Path | None:
+    """离 `path` 最近的、含 mkdocs.yml 的上层文件夹；没有时是 None。"""
+    for folder in [path, *path.parents]:
+        if (folder / "mkdocs.yml").is_file():
+            return folder
+    return None
+
+
+@functools.cache
+def load_project(root: Path) -> Project:
+    """读 `root/mkdocs.yml`，不启动任何插件，也不运行任何钩子。"""
+    from mkdocs.config.defaults import MkDocsConfig
+
+    path = root / "mkdocs.yml"
+    config = MkDocsConfig(config_file_path=str(path))
+    try:
+        with path.open("rb") as stream:
+            config.load_file(stream)
+        config.load_dict({"plugins": [], "hooks": [], "theme": {"name": None, "custom_dir": str(root)}})
+        logging.getLogger("mkdocs").addFilter(lambda record: record.levelno >= logging.WARNING)
+        errors, _ = config.validate()
+    except Exception as error:
+        raise ProjectError(f"{path}：不能读取（{error}）") from error
+    if errors:
+        raise ProjectError(f"{path}：" + "；".join(f"{key}: {error}" for key, error in errors))
+    return Project(root, Path(config.docs_dir), config.markdown_extensions, config.mdx_configs)

@@ -1,0 +1,204 @@
+"""运行页面代码的进程。由 `runner.py` 启动，不直接使用。
+
+为什么另开进程：页面会改工作目录、关掉标准输出、改 torch 的默认类型、留下线程、永远循环，这些都不该影响下一页。
+为什么先导入再分叉：导入 torch 要一秒多，一个进程导入一次，每页从它分出一个干净的子进程，只要几毫秒。
+不能分叉的系统（Windows、macOS）上，一页用一个新进程。
+
+协议：标准输入输出上的帧，4 字节长度加 JSON。父进程发 start（路径、预导入）、run（一段代码）、eval（一个表达式）、end。
+"""
+
+from __future__ import annotations
+import __future__
+
+import builtins
+import importlib
+import linecache
+import os
+import signal
+import struct
+import sys
+import tempfile
+import traceback
+import types
+from json import dumps, loads  # 绑定到这里，页面改了 json 模块也不受影响
+
+FORKS = sys.platform.startswith("linux")
+FUTURE_FLAGS = 0
+for _name in __future__.all_feature_names:
+    FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag
+
+
+class Pipe:
+    """不带缓冲的帧读写：分叉前后，谁也不会多读走别人的字节。"""
+
+    def __init__(self, reader: int, writer: int):
+        self.reader, self.writer = reader, writer
+
+    def read(self) -> dict | None:
+        """下一帧；对方关闭时是 None。"""
+        header = self._exactly(4)
+        if header is None:
+            return None
+        body = self._exactly(struct.unpack(">I", header)[0])
+        return None if body is None else loads(body)
+
+    def _exactly(self, size: int) -> bytes | None:
+        data = b""
+        while len(data) < size:
+            chunk = os.read(self.reader, size - len(data))
+            if not chunk:
+                return None
+            data += chunk
+        return data
+
+    def write(self, message: dict) -> None:
+        body = dumps(message).encode()
+        data = struct.pack(">I", len(body)) + body
+        while data:
+            data = data[os.write(self.writer, data) :]
+
+
+def plain(value, depth: int = 0):
+    """把一个值变成能写进 JSON 的数、文字、列表；张量和数组取 `tolist()`。别的类型报 TypeError。"""
+    if value is None or isinstance(value, (bool, int, str)):
+        return value
+    if isinstance(value, float):
+        return {"float": repr(float(value))}
+    if depth > 8:
+        raise TypeError("嵌套太深")
+    if hasattr(value, "tolist"):
+        return plain(value.tolist(), depth + 1)
+    if isinstance(value, (list, tuple)):
+        return [plain(item, depth + 1) for item in value]
+    if hasattr(value, "__float__"):
+        return {"float": repr(float(value))}
+    raise TypeError(f"{type(value).__name__} 不是数、文字或它们的列表")
+
+
+class Interpreter:
+    """一页的命名空间，以及对它写到标准输出、标准错误的内容的捕获。"""
+
+    def __init__(self, path: str, memory: int):
+        self.module = types.ModuleType("__main__")
+        self.module.__builtins__ = builtins
+        sys.modules["__main__"] = self.module
+        sys.argv = [path]
+        self.flags = 0
+        self.files = [tempfile.TemporaryFile(), tempfile.TemporaryFile()]
+        for target, file in zip((1, 2), self.files, strict=True):
+            os.dup2(file.fileno(), target)
+        sys.stdin = open(os.devnull, encoding="utf-8")
+        sys.stdout = self._stream(1)
+        sys.stderr = self._stream(2)
+        self.folder = tempfile.TemporaryDirectory(prefix="livedocs-", ignore_cleanup_errors=True)
+        os.chdir(self.folder.name)
+        if memory and FORKS:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+    @staticmethod
+    def _stream(fd: int):
+        return open(fd, "w", encoding="utf-8", errors="backslashreplace", newline="\n", closefd=False)
+
+    def run(self, code: str, filename: str) -> dict:
+        """运行一段，返回它写出的文字和未捕获的异常。"""
+        linecache.cache[filename] = (len(code), None, code.splitlines(keepends=True), filename)
+        error = None
+        try:
+            compiled = compile(code, filename, "exec", flags=self.flags, dont_inherit=True)
+            self.flags |= compiled.co_flags & FUTURE_FLAGS
+            exec(compiled, self.module.__dict__)
+        except BaseException as exception:  # 页面可以抛出任何东西，包括 SystemExit
+            error = describe(exception)
+        stdout, stderr = self.captured()
+        return {"stdout": stdout, "stderr": stderr, "error": error}
+
+    def evaluate(self, expression: str) -> dict:
+        """求一个表达式的值，返回 {"value": …} 或 {"error": …}。"""
+        try:
+            compiled = compile(expression, "<expr>", "eval", flags=self.flags, dont_inherit=True)
+            return {"value": plain(eval(compiled, self.module.__dict__))}
+        except BaseException as exception:
+            return {"error": describe(exception)["last"]}
+        finally:
+            self.captured()
+
+    def captured(self) -> tuple[str, str]:
+        """取走并清空到现在为止写出的内容；页面绕过 sys.stdout 直接写描述符的也算。"""
+        texts = []
+        for name, file in zip(("stdout", "stderr"), self.files, strict=True):
+            try:
+                getattr(sys, name).flush()
+            except (ValueError, OSError, AttributeError):
+                pass  # 页面关掉了它；页面自己的下一次 print 会报错
+            file.seek(0)
+            texts.append(file.read().decode("utf-8", errors="backslashreplace").replace("\r\n", "\n"))
+            file.seek(0)
+            file.truncate()
+        return texts[0], texts[1]
+
+
+def describe(exception: BaseException) -> dict:
+    """异常的类型、最后一行和经过的栈帧。"""
+    kind = type(exception)
+    name = kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
+    text = exception.msg if isinstance(exception, SyntaxError) and exception.msg else str(exception)
+    frames = [
+        [frame.filename, frame.lineno or 0, frame.name] for frame in traceback.extract_tb(exception.__traceback__)
+    ]
+    if isinstance(exception, SyntaxError) and exception.filename:
+        frames.append([exception.filename, exception.lineno or 1, "<module>"])
+    names = [base.__name__ for base in kind.__mro__ if base not in (object, BaseException)]
+    return {"type": kind.__name__, "bases": names, "last": f"{name}: {text}" if text else name, "frames": frames}
+
+
+def serve_page(pipe: Pipe, start: dict) -> None:
+    """一页从头到尾：收到 end 或管道关闭为止。"""
+    interpreter = Interpreter(start["path"], start.get("memory", 0))
+    pipe.write({"ready": os.getpid()})
+    while (request := pipe.read()) is not None and request["do"] != "end":
+        if request["do"] == "run":
+            reply = interpreter.run(request["code"], request["filename"])
+        else:
+            reply = interpreter.evaluate(request["code"])
+        pipe.write(reply)
+    os.chdir(os.path.dirname(interpreter.folder.name))
+    interpreter.folder.cleanup()
+
+
+def main() -> None:
+    pipe = Pipe(os.dup(0), os.dup(1))
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    while (request := pipe.read()) is not None:
+        if request["do"] != "start":
+            continue
+        for name in request.get("preload", ()):
+            try:
+                importlib.import_module(name)
+            except Exception:
+                pass  # 页面自己的 import 会报出真正的错误
+        if not FORKS:
+            try:
+                serve_page(pipe, request)
+            finally:
+                os._exit(0)
+        child = os.fork()
+        if child == 0:
+            os.setsid()
+            try:
+                serve_page(pipe, request)
+            finally:
+                os._exit(0)  # 页面留下的线程和出错的检查都不能让进程留着
+        _, status = os.waitpid(child, 0)
+        try:
+            os.killpg(child, signal.SIGKILL)  # 页面启动后没有收回的进程
+        except (ProcessLookupError, PermissionError):
+            pass
+        pipe.write({"exited": os.waitstatus_to_exitcode(status)})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""设了环境变量 ``CI`` 时，没有运行的测试就是失败。
+
+跳过（skip）、预期失败（xfail、xpass）与被选择条件排除（deselect）的测试，
+都会让这次运行变红，并在结尾逐个列出。不设 ``CI`` 时什么也不做。
+"""
+
+import os
+
+import pytest
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """登记守卫。
+
+    不直接写成 conftest 的钩子：conftest 的钩子只管自己目录下的测试，守卫还要管 docs/。
+    """
+    if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+        config.pluginmanager.register(NothingSkipped(), "nothing-skipped")
+
+
+class NothingSkipped:
+    """收集没有运行的测试；有一个就让退出码不为 0。"""
+
+    def __init__(self) -> None:
+        self.missed: dict[str, str] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """一个测试的结果：跳过与预期失败都记下。"""
+        if hasattr(report, "wasxfail"):
+            self.missed[report.nodeid] = f"标记为预期失败：{report.wasxfail}"
+        elif report.skipped:
+            self.missed[report.nodeid] = f"跳过：{skip_reason(report)}"
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        """一个文件的收集结果：整个文件跳过也记下。"""
+        if report.skipped:
+            self.missed[report.nodeid] = f"跳过：{skip_reason(report)}"
+
+    def pytest_deselected(self, items: list[pytest.Item]) -> None:
+        """被 ``-k``、``-m`` 等排除的测试。"""
+        self.missed.update((item.nodeid, "被选择条件排除") for item in items)
+
+    @pytest.hookimpl(optionalhook=True)
+    def pytest_testnodedown(self, node: object) -> None:
+        """pytest-xdist 的一个工作进程结束：取回它排除的测试。"""
+        self.missed.update(getattr(node, "workeroutput", {}).get("missed", {}))
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """把“全部通过”改为失败；工作进程则交出记录。"""
+        if hasattr(session.config, "workeroutput"):
+            session.config.workeroutput["missed"] = self.missed
+        elif self.missed and session.exitstatus == pytest.ExitCode.OK:
+            session.exitstatus = pytest.ExitCode.TESTS_FAILED
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """逐个列出没有运行的测试。"""
+        if self.missed:
+            terminalreporter.section("没有运行的测试（设了 CI，所以算失败）", red=True)
+            for nodeid, reason in sorted(self.missed.items()):
+                terminalreporter.line(f"{nodeid}：{reason}")
+
+
+def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
+    """跳过的理由；pytest 把它放在 (文件, 行, 理由) 里。"""
+    return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
