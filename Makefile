@@ -37,7 +37,7 @@ build: site-env
 	@exec $(RUN) -m mkdocs build --strict --site-dir site
 
 test: test-env
-	@exec $(RUN) -m pytest $(ARGS)
+	@exec $(RUN) -m pytest -n auto $(ARGS)
 
 update: test-env
 	@exec $(RUN) -m pytest --update-docs $(if $(ARGS),$(ARGS),docs)

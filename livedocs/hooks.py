@@ -23,10 +23,9 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page, _RelativePathTreeprocessor
 from mkdocs.structure.toc import get_toc
 from mkdocs.utils import get_relative_url
-from nbformat.reader import NotJSONError
 from pymdownx.snippets import SnippetMissingError
 
-from livedocs import counts, maths, notebook_page, publish, search, web
+from livedocs import counts, maths, notebook_page, publish, rebuild, search, web
 from livedocs.markdown import insert_card, lesson_card
 
 log = logging.getLogger("mkdocs.plugins.livedocs")
@@ -57,6 +56,13 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     md = Markdown(extensions=config.markdown_extensions, extension_configs=config.mdx_configs)
     notebook_page.install(md, config.mdx_configs["toc"]["slugify"])
     return config
+
+
+def on_pre_build(config: MkDocsConfig) -> None:
+    """搜索插件在它自己的 on_config 里建好了索引；让索引记住没有变的页面。"""
+    for name, plugin in config.plugins.items():
+        if name.endswith("search") and hasattr(plugin, "search_index"):
+            rebuild.remember_entries(plugin.search_index)
 
 
 # ---------------------------------------------------------------- 文件
@@ -90,6 +96,16 @@ def _add_katex(files: Files, config: MkDocsConfig) -> None:
 
 
 # ---------------------------------------------------------------- 页面
+
+
+def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
+    """不能发布的 notebook 在渲染之前就拒绝。"""
+    if _is_notebook(page):
+        try:
+            notebook_page.check(Path(page.file.abs_src_path))
+        except notebook_page.StoredFault as error:
+            raise PluginError(f"{page.file.src_uri} 不能发布：{error}") from error
+    return page
 
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str | None:
@@ -133,6 +149,7 @@ def _defer_titles(items) -> None:
 
 def on_env(env, config: MkDocsConfig, files: Files):
     """全部页面都渲染好之后，填写“版本与证明”里的数目。"""
+    env.bytecode_cache = rebuild.templates
     for file in files.documentation_pages():
         page = file.page
         if counts.PLACE.search(page.content):
@@ -168,14 +185,9 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 # ---------------------------------------------------------------- 错误
 
-_EXPLAINED = (SnippetMissingError, notebook_page.StoredFault, NotJSONError)
-
 
 def on_build_error(error: Exception) -> None:
-    """作者写错的地方只报一句话；MkDocs 已经说了是哪一页，不再打印调用栈。"""
+    """片段写错了只报一句话：MkDocs 已经说了是哪一页，不再打印调用栈。"""
     if isinstance(error, SnippetMissingError):
-        raise Abort(
-            f"片段找不到：{error}\n    检查页面里 --8<-- 的路径和片段名，是否拼错，或在 code/ 里改了名"
-        ) from error
-    if isinstance(error, _EXPLAINED):
-        raise Abort(f"notebook 不能发布：{error}") from error
+        log.error("片段找不到：%s\n    检查页面里 --8<-- 的路径和片段名，是否拼错，或在 code/ 里改了名", error)
+        raise Abort("构建中止") from error

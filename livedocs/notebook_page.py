@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+import nbformat
 from markdown import Markdown
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
@@ -53,22 +54,32 @@ def install(md: Markdown, slugify: Callable[[str, str], str]) -> None:
     default_filters[FILTER] = lambda nb: render(nb, md, slugify)
 
 
-def check_outputs(nb) -> None:
-    """存着错误或警告的输出不发布。
+def check(path: Path) -> None:
+    """存着错误、警告或网页显示不了的输出的 notebook 不发布。
 
     Raises:
-        StoredFault: 指明第几个单元格、它的首行、错误是什么。
+        StoredFault: 指明第几个单元格、它的首行、错误是什么；文件读不了时说明原因。
     """
+    try:
+        nb = nbformat.read(path, as_version=4)
+    except (OSError, ValueError, nbformat.ValidationError) as error:
+        raise StoredFault(f"不是能读的 notebook（{error}）") from error
     for number, cell in enumerate(nb.cells, 1):
         for output in cell.get("outputs", []):
-            if output.output_type == "error":
-                what = f"存着一个错误：{output.ename}: {output.evalue}"
-            elif output.output_type == "stream" and output.name == "stderr":
-                what = f"存着写到 stderr 的输出：{''.join(output.text).strip().splitlines()[-1:]}"
-            else:
-                continue
-            first = cell.source.strip().split("\n", 1)[0]
-            raise StoredFault(f"第 {number} 个单元格（首行 {first!r}）{what}\n    修好后重新运行整本 notebook 再保存")
+            if fault := _fault(output):
+                first = cell.source.strip().split("\n", 1)[0]
+                raise StoredFault(
+                    f"第 {number} 个单元格（首行 {first!r}）{fault}\n    修好后重新运行整本 notebook 再保存"
+                )
+
+
+def _fault(output) -> str | None:
+    if output.output_type == "error":
+        return f"存着一个错误：{output.ename}: {output.evalue}"
+    if output.output_type == "stream":
+        return f"存着写到 stderr 的输出：{output.text.strip()}" if output.name == "stderr" else None
+    shown = {"image/svg+xml", "image/png", "text/latex", "text/plain"}
+    return None if shown & output.data.keys() else f"的输出只有网页不会显示的类型：{', '.join(output.data)}"
 
 
 # ---------------------------------------------------------------- 单元格 → HTML
@@ -108,7 +119,6 @@ class _Renderer(IPythonRenderer):
 
 def render(nb, md: Markdown, slugify) -> str:
     """整本 notebook 的 HTML。标了 `solution` 的相邻单元格收进同一个折叠框。"""
-    check_outputs(nb)
 
     def code(source: str, language: str, classes: str = "") -> str:
         fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", source)), default=0))
@@ -179,9 +189,7 @@ def _output(output, number: int, code) -> str:
     if "text/latex" in data:
         body = "".join(data["text/latex"]).strip().strip("$")
         return f'<div class="arithmatex">\\[{html.escape(body, quote=False)}\\]</div>'
-    if "text/plain" in data:
-        return code("".join(data["text/plain"]), "text", " .output")
-    raise StoredFault(f"第 {number} 个单元格的输出只有网页不会显示的类型：{', '.join(data) or output.output_type}")
+    return code("".join(data["text/plain"]), "text", " .output")
 
 
 def _size(payload: str, details: dict) -> tuple[int, int]:

@@ -15,8 +15,8 @@ from pytest_markdown_docs._runners import _Runner, register_runner
 from pytest_markdown_docs.definitions import FenceTestDefinition
 from pytest_markdown_docs.plugin import MarkdownTextFile
 
-from livedocs import rewrite, verdict
-from livedocs.page import Block, Page, load_page
+from livedocs import numbers, rewrite, verdict
+from livedocs.page import Block, Fault, Page, load_page
 from livedocs.project import Project, ProjectError, find_root, load_project
 from livedocs.runner import PageRun
 from livedocs.verdict import DocFailure
@@ -124,6 +124,42 @@ class ContractItem(pytest.Item):
         return self.path, 0, f"{self.state.name} 的约定"
 
 
+class NumbersItem(pytest.Item):
+    """正文里的数：没有来历的，和与表达式的值不符的。"""
+
+    def __init__(self, *, state: PageState, found: numbers.Numbers, **kwargs):
+        super().__init__(**kwargs)
+        self.state, self.found = state, found
+        self.user_properties.append(("livedocs", f"number:{len(found.bindings)}"))
+
+    def runtest(self):
+        state = self.state
+        state.run.finish()
+        problems = [verdict.fault_report(fault, state.project) for fault in self.found.faults]
+        corrections = []
+        queues = {after: list(answers) for after, answers in enumerate(state.run.values)}
+        for binding in self.found.bindings:
+            error, rewritten = numbers.check(binding, queues[binding.after].pop(0))
+            if error is None:
+                continue
+            if rewritten is not None and state.update:
+                corrections.append((binding, rewritten))
+                continue
+            problems.append(verdict.fault_report(Fault(binding.line.origin, error), state.project))
+        if problems:
+            state.failed = True
+            if any("应写" in problem for problem in problems):
+                problems.append(f"  确认新的数正确后，更新它们：pytest --update-docs {state.name}")
+            raise DocFailure("\n".join(problems))
+        state.edits.extend(numbers.edits(state.page.path, corrections))
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if excinfo.errisinstance(DocFailure) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, 0, f"{self.state.name} 正文里的数"
+
+
 class PageFile(MarkdownTextFile):
     """一页 Markdown。"""
 
@@ -138,6 +174,13 @@ class PageFile(MarkdownTextFile):
         self.state = PageState(page, project, PageRun(self.path, page.blocks), update)
         self.add_marker(pytest.mark.xdist_group(self.state.name))
         yield ContractItem.from_parent(self, name="[约定]", state=self.state)
+        found = numbers.scan(page)
+        for binding in found.bindings:
+            self.state.run.expressions.setdefault(binding.after, []).append(binding.expression)
+        yield from self._block_items(page)
+        yield NumbersItem.from_parent(self, name="[数字]", state=self.state, found=found)
+
+    def _block_items(self, page: Page):
         if not page.blocks:
             return
         _current.page = page
@@ -241,5 +284,5 @@ def pytest_terminal_summary(terminalreporter, config):
         blocks = counts.get("output", 0) + counts.get("block", 0)
         terminalreporter.write_line(
             f"livedocs 核对了 {len(pages)} 页：{blocks} 段代码，{counts.get('output', 0)} 处输出，"
-            f"{counts.get('transcript', 0)} 份抄录，{counts.get('cell', 0)} 个 notebook 单元"
+            f"{counts.get('number', 0)} 个绑定的数，{counts.get('transcript', 0)} 份抄录，{counts.get('cell', 0)} 个 notebook 单元"
         )

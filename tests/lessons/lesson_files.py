@@ -27,11 +27,14 @@ def load(name: str, text: str | None = None) -> types.ModuleType:
 
 
 def mutate(name: str, *replacements: tuple[str, str]) -> types.ModuleType:
-    """装入改坏的脚本：每一处 (原文, 改成) 的原文都必须恰好出现一次，所以改动不会落空。"""
+    """装入改坏的脚本：每一处 (原文, 改成) 的原文都必须恰好出现一次，所以改动不会落空。
+
+    Raises:
+        LookupError: 原文没有出现，或出现了多次。
+    """
     text = source(name)
     for old, new in replacements:
-        count = text.count(old)
-        assert count == 1, f"{name} 里应恰好有一处 {old!r}，实际有 {count} 处：请更新这条改动"
-        assert old != new
+        if text.count(old) != 1:
+            raise LookupError(f"{name} 里应恰好有一处 {old!r}，实际有 {text.count(old)} 处：请更新这条改动")
         text = text.replace(old, new)
     return load(name, text)

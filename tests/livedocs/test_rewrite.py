@@ -87,7 +87,7 @@ def test_parallel_keeps_a_page_whole(site):
     for name in "abcd":
         site.page("\n".join([fence(f"x = '{name}'"), fence("x += 'y'"), fence("print(x)", output=f"{name}y")]), f"{name}.md")
     code, report = site.check_apart("-n", "2", "docs")
-    assert code == 0 and "16 passed" in report
+    assert code == 0 and "20 passed" in report
     assert "核对了 4 页：12 段代码，4 处输出" in report
 
 

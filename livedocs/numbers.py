@@ -1,0 +1,356 @@
+"""正文里的数：每个小数、百分数和三位以上的整数，要么绑定到本页的一个表达式，要么注明出处，要么声明是给定的输入。
+
+绑定的写法是紧跟在数后面的一条注释 `0.3302<!--= weights[1][0] -->`。它在 GitHub、打印稿里都看不见；
+检查时在本页自己的命名空间里、走到这个位置时求值，按写出的位数四舍五入后必须正是写出的数。
+注释前可以是一个数、一个百分数（值乘以 100）、一个列表或形状、一段行内代码，或一个公式；
+公式里绑定的是最后几个数，个数由表达式的值决定。
+`<!--given-->` 声明前面的数是给定的输入，本页的程序里必须写着它。
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+from livedocs.page import Fault, Line, Page
+from livedocs.rewrite import Edit
+
+#: 一个写出来的数：符号、千位分隔（空格、逗号、窄空格）、小数、指数。
+NUMBER = re.compile(
+    r"(?<![\w.,])(?:(?<![\w)\]}])[-+−±])?"
+    r"(?:\d{1,3}(?:[ ,\u2009\u202f\u00a0]|\\,|\{,\})(?:\d{3}(?:[ ,\u2009\u202f\u00a0]|\\,|\{,\}))*\d{3}(?!\d)|\d+)"
+    r"(?:\.\d+)?(?:[eE][-+−]?\d+)?(?![\w]|\.\d)"
+    r"(?:[ \u00a0]?\\?[%％])?"
+)
+MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|(?P<given>given))\s*-->")
+#: 这些名字后面的数是版本。
+VERSIONED = re.compile(
+    r"(?:Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|transformers|MkDocs|Material|Pyodide|KaTeX|Zensical|pytest|pip|"
+    r"MIT|BY-SA|CC|SA|UTF|CUDA|Windows|macOS|Node|Unicode|v)[ -]?v?(?=\d)(?:\d+(?:\.\d+)*\+?(?:[ ]?[–、，,到至和与或~-][ ]?)?)+"
+)
+#: 章节、公式、图表的编号，日期，网址里的端口。
+REFERENCE = re.compile(
+    r"(?:第|§|节|章|图|表|式|附录)[ ]?[A-Z]?\d+(?:\.\d+)*|\d+(?:\.\d+)+[ ]?(?:节|章|页|课|小节)"
+    r"|(?<!\d)(?:19|20)\d\d(?=[ ]?年|-\d\d)(?:-\d\d){0,2}|(?:et al\.|等)[，, （(]*(?:19|20)\d\d|[A-Z][a-z]+[ ](?:19|20)\d\d|:\d{2,5}(?!\d)"
+)
+#: 链接文字里的章节号，例如 `[3.2 多头](…)`、`[实验 01](…)`。
+_LINKED_CHAPTER = re.compile(r"\[(?:(?:实验|第)[ ]?)?\d+(?:\.\d+)*(?=(?: [^\]]*)?\]\()")
+#: 公式里的命令名、编号和下标；`\\approx2.03` 里的数从命令名之后开始。
+_TEX_NAME = re.compile(r"\\tag\{[^}]*\}|\\[A-Za-z]+|_(?:\d|\{[^{}]*\})")
+_PURE = re.compile(r"[\s\d.,;:()\[\]{}+\-−eE%×]*\d[\s\d.,;:()\[\]{}+\-−eE%×]*")
+
+
+@dataclass(frozen=True)
+class Binding:
+    """一处绑定：`spans` 是这一行里被绑定的各个数的位置，`after` 是它前面有几段代码。"""
+
+    line: Line
+    expression: str
+    literal: str
+    spans: tuple[tuple[int, int], ...]
+    after: int
+    formula: bool = False
+
+
+@dataclass
+class Numbers:
+    """一页正文里的数。`loose` 是既没有绑定、也没有出处的。"""
+
+    bindings: list[Binding] = field(default_factory=list)
+    given: int = 0
+    cited: int = 0
+    faults: list[Fault] = field(default_factory=list)
+
+
+def scan(page: Page) -> Numbers:
+    """找出一页里全部的数和记号；没有出处的数是 fault。"""
+    found = Numbers()
+    in_fence = {n for fence in page.fences for n in range(fence.start, fence.end)}
+    paragraphs: list[list[tuple[int, Line]]] = [[]]
+    footnote = comment = False
+    for number, line in enumerate(page.lines):
+        text = str(line)
+        if number in in_fence or not text.strip():
+            paragraphs.append([])
+            footnote = footnote and not text.strip()
+            continue
+        if re.match(r"[ ]{0,3}\[\^[^\]]+\]:", text):
+            footnote = True
+        elif footnote and not text.startswith(("    ", "\t")):
+            footnote = False
+        outside = MARK.sub("", text)
+        opens, closes = outside.rfind("<!--"), outside.rfind("-->")
+        skip = comment or footnote
+        comment = opens > closes or (comment and closes < 0)
+        if skip or (opens > closes):
+            continue
+        paragraphs[-1].append((number, line))
+    inputs = literals(page)
+    for paragraph in paragraphs:
+        _scan_paragraph(paragraph, page, inputs, found)
+    return found
+
+
+def literals(page: Page) -> set[float]:
+    """页面的程序里写着的全部数字常量（取绝对值）：声明为“给定”的数必须在其中。"""
+    values: set[float] = set()
+    for block in page.blocks:
+        try:
+            tree = ast.parse(block.code.content)
+        except (SyntaxError, ValueError):
+            continue
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
+                values.add(abs(float(node.value)))
+    return values
+
+
+def _check_given(spans, text: str, line: Line, inputs: set[float], found: Numbers) -> None:
+    for start, end in spans:
+        if _is_input(text[start:end], inputs):
+            found.given += 1
+        elif _is_result(text[start:end]):
+            found.faults.append(
+                Fault(
+                    line.origin,
+                    f"{text[start:end].strip()} 声明为给定的输入，本页的程序里却没有这个数：{_around(text, start, end)}\n"
+                    "    写进代码，或改为绑定 <!--= 表达式 -->，或注明出处 [^…]",
+                )
+            )
+
+
+def _scan_paragraph(paragraph: list[tuple[int, Line]], page: Page, inputs: set[float], found: Numbers) -> None:
+    if not paragraph:
+        return
+    table = sum(line.lstrip().startswith("|") for _, line in paragraph) == len(paragraph)
+    whole = "".join(line for _, line in paragraph)
+    header_cites = table and "[^" in paragraph[0][1]
+    for number, line in paragraph:
+        after = sum(block.code.end <= number for block in page.blocks)
+        text = str(line)
+        masked, formulas, codes = _mask(text)
+        taken: list[tuple[int, int]] = []
+        for mark in MARK.finditer(text):
+            literal = _literal_before(text, mark.start(), masked, formulas, codes, taken)
+            if literal is None:
+                found.faults.append(Fault(line.origin, f"记号 {mark.group()} 前面没有紧挨着的数、列表、行内代码或公式"))
+                continue
+            spans, shown, formula = literal
+            if mark.group("given"):
+                taken.extend(spans)
+                _check_given(spans, text, line, inputs, found)
+            else:
+                found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after, formula))
+                taken.extend(spans)
+        for match in NUMBER.finditer(masked):
+            if found.faults and found.faults[-1].origin == line.origin and "没有紧挨着" in found.faults[-1].message:
+                break  # 先改好记号，再看剩下的数
+            if any(match.start() < end and start < match.end() for start, end in taken) or not _is_result(match.group()):
+                continue
+            if any(start <= match.start() < end for start, end in codes) and _is_input(match.group(), inputs):
+                continue  # 行内代码里的常量，程序里就写着它
+            sentence = text if table else _sentence(whole, paragraph, number, match.start())
+            if "[^" in sentence or header_cites:
+                found.cited += 1
+                continue
+            found.faults.append(
+                Fault(
+                    line.origin,
+                    f"数 {match.group().strip()} 没有来历：{_around(text, match.start(), match.end())}\n"
+                    f"    绑定到程序：{match.group().strip()}<!--= 表达式 -->；或注明出处 [^…]；或声明是给定的输入 <!--given-->",
+                )
+            )
+
+
+def _is_result(number: str) -> bool:
+    """要不要有来历：小数、百分数、指数，或三位以上的整数。"""
+    digits = re.sub(r"\D", "", number)
+    return bool(re.search(r"[.%％eE]", number)) or len(digits) >= 3
+
+
+def _is_input(number: str, inputs: set[float]) -> bool:
+    value, _, percent = decimals(number)
+    return abs(float(value)) / (100 if percent else 1) in inputs
+
+
+def _around(text: str, start: int, end: int) -> str:
+    text_before, text_after = text[max(0, start - 16) : start], text[end : end + 12]
+    return f"…{text_before}{text[start:end]}{text_after}…"
+
+
+def _sentence(whole: str, paragraph: list[tuple[int, Line]], number: int, column: int) -> str:
+    """段落里含有这个位置的那一句；句末的脚注记号算在内。"""
+    position = sum(len(line) for n, line in paragraph if n < number) + column
+    start = max((m.end() for m in re.finditer(r"[。！？](?:\[\^[^\]]+\])*", whole[:position])), default=0)
+    stop = re.search(r"[。！？](?:\[\^[^\]]+\])*", whole[position:])
+    return whole[start : position + stop.end() if stop else len(whole)]
+
+
+def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]:
+    """把不是正文的部分换成空格（位置不变）；返回（文字, 公式的位置, 行内代码的位置）。"""
+    chars = list(text)
+
+    def blank(start: int, end: int) -> None:
+        chars[start:end] = " " * (end - start)
+
+    codes, formulas = [], []
+    for match in re.finditer(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", text):
+        codes.append(match.span())
+        inner = match.group(2)
+        if not _PURE.fullmatch(inner):
+            blank(*match.span())
+        else:
+            blank(match.start(), match.start() + len(match.group(1)))
+            blank(match.end() - len(match.group(1)), match.end())
+    for match in MARK.finditer(text):
+        blank(*match.span())
+    current = "".join(chars)
+    for match in re.finditer(r"(?<![\\$])(\$\$?)(?!\s)(.+?)(?<![\\\s])\1", current):
+        if not any(start <= match.start() < end for start, end in codes):
+            formulas.append(match.span())
+            for name in re.finditer(_TEX_NAME, match.group()):
+                blank(match.start() + name.start(), match.start() + name.end())
+    for match in _LINKED_CHAPTER.finditer("".join(chars)):
+        blank(*match.span())
+    for pattern in (
+        r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?=[\s)])",  # 链接的地址
+        r"<[A-Za-z/][^<>]*>",
+        r"https?://[^\s）)]+",
+        r"\{[:#.][^{}]*\}|\{ [^{}]*\}$",
+        r"\[\^[^\]]+\]",
+        r"<!--.*?-->",
+    ):
+        for match in re.finditer(pattern, "".join(chars)):
+            if not any(start <= match.start() < end for start, end in formulas):
+                blank(*match.span())
+    for pattern in (VERSIONED, REFERENCE):
+        for match in pattern.finditer("".join(chars)):
+            blank(*match.span())
+    heading = re.match(r"\s*#{1,6}\s+\d+(?:\.\d+)*\.?(?=\s)", "".join(chars))
+    if heading:
+        blank(0, heading.end())
+    return "".join(chars), formulas, codes
+
+
+def _literal_before(text, position, masked, formulas, codes, taken):
+    """记号前紧挨着的东西：（各个数的位置, 写出的样子, 是否公式）；没有时是 None。"""
+    end = position
+    while end > 0 and text[end - 1] in "*_":
+        end -= 1
+    if end > 0 and text[end - 1] == ">":  # 连着的另一条记号
+        previous = next((m for m in MARK.finditer(text) if m.end() == end), None)
+        if previous is None:
+            return None
+        return _literal_before(text, previous.start(), masked, formulas, codes, taken)
+    for spans, formula in ((formulas, True), (codes, False)):
+        inside = next(((a, b) for a, b in spans if b == end), None)
+        if inside:
+            numbers = [m.span() for m in NUMBER.finditer(_unmasked(text, *inside)) if m.start() >= inside[0] and m.end() <= inside[1]]
+            return (numbers, text[inside[0] : inside[1]], formula) if numbers or not formula else None
+    if end > 0 and text[end - 1] in "])）":
+        opening = {"]": "[", ")": "(", "）": "（"}[text[end - 1]]
+        depth, start = 0, end
+        while start > 0:
+            start -= 1
+            depth += (text[start] == text[end - 1]) - (text[start] == opening)
+            if depth == 0:
+                break
+        numbers = [m.span() for m in NUMBER.finditer(masked, start, end)]
+        return (numbers, text[start:end], False) if numbers and depth == 0 else None
+    for match in NUMBER.finditer(text):
+        if match.end() == end:
+            return [match.span()], match.group(), False
+    return None
+
+
+def _unmasked(text: str, start: int, end: int) -> str:
+    """只留下 `start` 到 `end` 的文字，其余是空格；公式里的命令名也是空格。"""
+    inside = _TEX_NAME.sub(lambda m: " " * len(m.group()), text[start:end])
+    return " " * start + inside
+
+
+def decimals(number: str) -> tuple[Decimal, int, bool]:
+    """写出的数 → （值, 末位的数量级, 是否百分数）：`"0.330"` → (0.330, -3, False)。"""
+    percent = number.rstrip().endswith(("%", "％"))
+    plain = re.sub(r"[ ,\u2009\u202f\u00a0%％±+]|\\,|\{,\}|\\", "", number).replace("−", "-")
+    value = Decimal(plain)
+    return value, value.as_tuple().exponent, percent
+
+
+def flatten(value) -> list[Decimal | str]:
+    """worker 送回的值 → 数的平列表；文字原样。"""
+    if isinstance(value, list):
+        return [item for part in value for item in flatten(part)]
+    if isinstance(value, dict):
+        return [Decimal(value["float"])]
+    if isinstance(value, bool) or value is None:
+        return [str(value)]
+    return [Decimal(value)] if isinstance(value, int) else [value]
+
+
+def check(binding: Binding, answer: dict) -> tuple[str | None, str | None]:
+    """（错误, 改写后的整行）。一致时两者都是 None；求值失败时没有改写。"""
+    if "error" in answer:
+        return f"{binding.expression} 不能求值：{answer['error']}", None
+    values = flatten(answer["value"])
+    if len(values) == 1 and isinstance(values[0], str):
+        literal = binding.literal.strip("`")
+        if literal == values[0]:
+            return None, None
+        return f"写的是 {literal}，{binding.expression} 是 {values[0]}", None
+    if not values or any(isinstance(value, str) or not value.is_finite() for value in values):
+        return f"{binding.expression} 的值 {answer['value']!r} 不是有限的数", None
+    spans = binding.spans[-len(values) :] if binding.formula else binding.spans
+    if len(spans) != len(values):
+        return f"{binding.literal} 写了 {len(spans)} 个数，{binding.expression} 有 {len(values)} 个", None
+    text, wrong = str(binding.line), []
+    rewritten = text
+    for (start, end), value in reversed(list(zip(spans, values, strict=True))):
+        written = text[start:end]
+        try:
+            number, exponent, percent = decimals(written)
+        except InvalidOperation:
+            return f"读不懂写出的数 {written!r}", None
+        actual = value * 100 if percent else value
+        step = Decimal(1).scaleb(exponent)
+        if abs(actual - number) > step / 2 * (1 + Decimal("1e-9")):
+            new = _format(written, actual, exponent)
+            wrong.insert(0, f"写的是 {written.strip()}，{binding.expression} 是 {actual:.10g}，应写 {new.strip()}")
+            rewritten = rewritten[:start] + new + rewritten[end:]
+    return ("；".join(wrong), rewritten) if wrong else (None, None)
+
+
+def _format(written: str, value: Decimal, exponent: int) -> str:
+    """按原来的写法（位数、千位分隔、减号、百分号）写新的值。"""
+    if re.search(r"\d[eE]", written):
+        digits = len(re.search(r"\.(\d+)", written).group(1)) if "." in written else 0
+        return f"{value:.{digits}e}"
+    places = max(0, -exponent)
+    separator = re.search(r"\d([ ,\u2009\u202f\u00a0]|\\,|\{,\})\d{3}", written)
+    text = f"{abs(value):,.{places}f}" if separator else f"{abs(value):.{places}f}"
+    if separator:
+        text = text.replace(",", separator.group(1))
+    sign = ("−" if "−" in written or not re.match(r"\s*-", written) else "-") if value < 0 and Decimal(f"{value:.{places}f}") else ""
+    sign = sign if sign else "+" if written.lstrip().startswith("+") else ""
+    tail = re.search(r"[ \u00a0]?\\?[%％]\s*$", written)
+    return sign + text + (tail.group() if tail else "")
+
+
+def edits(page: Path, corrections: list[tuple[Binding, str]]) -> list[Edit]:
+    """同一行的几处改写合成一处；每处只动自己的数。"""
+    lines: dict[int, list[tuple[Binding, str]]] = {}
+    for binding, text in corrections:
+        if binding.line.origin.path == page:
+            lines.setdefault(binding.line.origin.line, []).append((binding, text))
+    result = []
+    for number, group in sorted(lines.items()):
+        text = str(group[0][0].line)
+        for binding, changed in sorted(group, key=lambda pair: -pair[0].spans[0][0]):
+            first, last = binding.spans[0][0], binding.spans[-1][1]
+            tail = len(str(binding.line)) - last
+            text = text[:first] + changed[first : len(changed) - tail] + text[last:]
+        result.append(Edit(number, number, (text,)))
+    return result
