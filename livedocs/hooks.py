@@ -110,7 +110,9 @@ def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str | None:
     """概要卡片。notebook 不经过 Python-Markdown，它的概要写在自己的第一个单元格里。"""
-    return None if _is_notebook(page) else insert_card(markdown, lesson_card(page.meta))
+    if _is_notebook(page):
+        return None
+    return insert_card(markdown, lesson_card(page.meta, has_code="{.python" in markdown))
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:

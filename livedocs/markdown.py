@@ -257,8 +257,8 @@ class Downloads(Treeprocessor):
 RUNS = {"browser": "只需 Python 标准库", "local": "在本机运行，需要 PyTorch"}
 
 
-def lesson_card(meta: dict) -> str:
-    """front matter → 一段 Markdown，放在 H1 之后；没有 `outcomes` 的页面没有卡片。
+def lesson_card(meta: dict, has_code: bool = True) -> str:
+    """front matter → 一段 Markdown，放在 H1 之后；没有 `outcomes` 的页面没有卡片，没有代码的页面不写怎样运行。
 
     “学完能做什么”进入搜索索引；“先修”等不进，否则搜一个词会先找到只是以它为先修的页面。
     索引器按元素名跳过内容，所以不进索引的那部分用 `<aside>`，里面不再有 `<aside>`。
@@ -274,7 +274,8 @@ def lesson_card(meta: dict) -> str:
     if runs := meta.get("runs"):
         if runs not in RUNS:
             raise MarkupError(f"front matter 的 runs 是 {runs!r}；只能是 {' 或 '.join(RUNS)}")
-        rows.append(("运行", RUNS[runs]))
+        if has_code:
+            rows.append(("运行", RUNS[runs]))
     terms = "\n\n".join(f"{name}\n:   {text}" for name, text in rows)
     goals = "\n".join(f"- {item}" for item in outcomes)
     return (

@@ -15,7 +15,7 @@ from pytest_markdown_docs._runners import _Runner, register_runner
 from pytest_markdown_docs.definitions import FenceTestDefinition
 from pytest_markdown_docs.plugin import MarkdownTextFile
 
-from livedocs import numbers, rewrite, verdict
+from livedocs import guard, numbers, rewrite, verdict
 from livedocs.page import Block, Fault, Page, load_page
 from livedocs.project import Project, ProjectError, find_root, load_project
 from livedocs.runner import PageRun
@@ -106,16 +106,18 @@ class LiveRunner(_Runner):
 
 
 class ContractItem(pytest.Item):
-    """页面约定里不需要运行的部分（livedocs.page 找到的全部 fault）。"""
+    """页面约定里不需要运行的部分（livedocs.page 找到的全部 fault），以及守卫。"""
 
     def __init__(self, *, state: PageState, **kwargs):
         super().__init__(**kwargs)
         self.state = state
 
     def runtest(self):
-        if self.state.page.faults:
-            self.state.failed = True
-            raise DocFailure("\n".join(verdict.fault_report(f, self.state.project) for f in self.state.page.faults))
+        state = self.state
+        faults = state.page.faults or guard.missed(state.page, state.project)
+        if faults:
+            state.failed = True
+            raise DocFailure("\n".join(verdict.fault_report(fault, state.project) for fault in faults))
 
     def repr_failure(self, excinfo):
         return str(excinfo.value) if excinfo.errisinstance(DocFailure) else super().repr_failure(excinfo)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_faults import fence
+from test_page_faults import fence
 
 CODE = fence(
     "from types import SimpleNamespace\n"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from test_faults import DEMO, GOOD, fence, indented
+from test_page_faults import DEMO, GOOD, fence, indented
 
 from livedocs.rewrite import Edit, RewriteError, apply, write_atomically
 

@@ -1,0 +1,90 @@
+"""守卫：网站真正显示的代码围栏，与收集器收集到的，必须逐个相同。
+
+`page.py` 追踪围栏时换下了两处预处理器；这里用一字未改的网站设置把同一页再渲染一次，从 HTML 里读出读者看到的
+每一段代码，与收集到的比较。追踪的规则若有遗漏，就在这里变红，而不是悄悄少检查一段。
+"""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+from livedocs.page import Fault, Origin, Page, read_source
+from livedocs.project import Project
+
+
+class ShownCode(HTMLParser):
+    """HTML 里的代码块：（语言, 文字）；行号栏不算。"""
+
+    def __init__(self):
+        super().__init__(convert_charrefs=True)
+        self.blocks: list[tuple[str, str]] = []
+        self._open: list[tuple[str, str]] = []
+        self._text: list[str] | None = None
+
+    def handle_starttag(self, tag, attrs):
+        classes = (dict(attrs).get("class") or "").split()
+        if tag in ("div", "td", "table", "pre"):
+            self._open.append((tag, " ".join(classes)))
+        if tag == "pre" and not any("linenos" in seen or "linenodiv" in seen for _, seen in self._open):
+            self._text = []
+
+    def handle_endtag(self, tag):
+        if tag == "pre" and self._text is not None:
+            self.blocks.append((self._language(), "".join(self._text).strip("\n")))
+            self._text = None
+        for index in range(len(self._open) - 1, -1, -1):
+            if self._open[index][0] == tag:
+                del self._open[index:]
+                break
+
+    def handle_data(self, data):
+        if self._text is not None:
+            self._text.append(data)
+
+    def _language(self) -> str:
+        for _, classes in reversed(self._open):
+            for name in classes.split():
+                if name.startswith("language-"):
+                    return name.removeprefix("language-")
+        return ""
+
+
+def shown_code(html: str) -> list[tuple[str, str]]:
+    """`html` 里按顺序显示的代码：（语言, 去掉首尾空行的文字）。"""
+    parser = ShownCode()
+    parser.feed(html)
+    parser.close()
+    return parser.blocks
+
+
+def collected_code(page: Page) -> list[tuple[str, str]]:
+    """收集到的围栏，写成与 `shown_code` 可比的样子。"""
+    return [(fence.lang, fence.content.strip("\n")) for fence in page.fences]
+
+
+def missed(page: Page, project: Project) -> list[Fault]:
+    """网站显示的与收集到的有没有差别；没有时是空列表。"""
+    from mkdocs.utils.meta import get_data
+
+    body, _ = get_data(read_source(page.path))
+    shown, collected = shown_code(project.markdown().convert(body)), collected_code(page)
+    return differences(page, shown, collected)
+
+
+def differences(page: Page, shown: list[tuple[str, str]], collected: list[tuple[str, str]]) -> list[Fault]:
+    """两份清单的第一处差别。没有语言类的站点只比较文字。"""
+    if not any(language for language, _ in shown):
+        collected = [("", text) for _, text in collected]
+    for number, (seen, kept) in enumerate(zip(shown, collected, strict=False), 1):
+        if seen != kept:
+            origin = page.fences[number - 1].origin
+            return [Fault(origin, f"第 {number} 段代码，网站显示的与收集到的不同：\n    网站：{seen!r}\n    收集：{kept!r}")]
+    if len(shown) != len(collected):
+        extra = (shown if len(shown) > len(collected) else collected)[min(len(shown), len(collected))]
+        return [
+            Fault(
+                Origin(page.path, 1),
+                f"网站显示 {len(shown)} 段代码，收集到 {len(collected)} 段；多出的第一段是 {extra!r}",
+            )
+        ]
+    return []

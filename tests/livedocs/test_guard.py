@@ -1,0 +1,97 @@
+"""守卫自己会不会变红：收集器少收、多收、收错一段，都要被发现。"""
+
+from __future__ import annotations
+
+import textwrap
+
+import pytest
+from test_page_faults import fence, indented
+
+from livedocs import guard
+from livedocs.page import load_page
+from livedocs.project import load_project
+
+PAGE = "\n".join(
+    [
+        fence("x = 1\n\n\ty = 2"),
+        "- 项\n\n" + indented(fence("print(1)", output="1")),
+        "> " + fence("a < b & c").replace("\n", "\n> ") + "\n",
+        '!!! note\n\n    === "甲"\n\n' + indented(fence("z = 3", '{.python .run hl_lines="1" title="题" linenums="1"}'), " " * 8),
+        '??? note "折叠"\n\n' + indented("~~~{.text}\n```\n里面\n```\n~~~\n"),
+        "脚注[^1]\n\n[^1]:\n    注\n\n" + indented(fence("f = 1", "{.text}")),
+    ]
+)
+
+
+@pytest.fixture
+def page(site):
+    path = site.page(PAGE)
+    return load_page(path, load_project(site.root))
+
+
+def test_the_site_shows_what_is_collected(page, site):
+    assert len(page.fences) == 7 and not page.faults
+    assert guard.missed(page, load_project(site.root)) == []
+
+
+@pytest.mark.parametrize("index", range(7))
+def test_a_missing_fence_is_noticed(page, site, index):
+    del page.fences[index]
+    (fault,) = guard.missed(page, load_project(site.root))
+    assert "不同" in fault.message or "网站显示 7 段代码，收集到 6 段" in fault.message
+
+
+@pytest.mark.parametrize("index", range(7))
+def test_a_changed_character_is_noticed(page, site, index):
+    page.fences[index].content += "x"
+    (fault,) = guard.missed(page, load_project(site.root))
+    assert f"第 {index + 1} 段代码" in fault.message
+
+
+def test_a_wrong_language_is_noticed(page, site):
+    page.fences[0].lang = "text"
+    assert "网站：('python'" in guard.missed(page, load_project(site.root))[0].message
+
+
+def test_the_guard_runs_in_every_check(site, monkeypatch):
+    site.page(fence("x = 1") + "\n" + fence("y = 2"))
+    real = load_page
+
+    def forgetful(path, project):
+        page = real(path, project)
+        page.fences = page.fences[:1]
+        return page
+
+    monkeypatch.setattr("livedocs.plugin.load_page", forgetful)
+    code, report = site.check()
+    assert code == 1 and "网站显示 2 段代码，收集到 1 段" in report
+
+
+def test_every_line_knows_where_it_is_from(site):
+    site.script("甲 = 0\n# --8<-- [start:a]\ndef f():\n    # ;--8<-- [start:x]\n    return 1\n# --8<-- [end:a]\n")
+    (site.root / "code" / "part.md").write_text("```{.python .run}\np = 1\n```\n", encoding="utf-8")
+    text = textwrap.dedent("""
+        ---
+        title: 题
+        ---
+
+        # 页
+
+        !!! note
+
+            ```{.python .run}
+            前 = 1
+            --8<-- "code/demo.py:a"
+            后 = 2
+            ```
+
+        --8<-- "code/part.md"
+        """).lstrip()
+    path = site.page(text)
+    page = load_page(path, load_project(site.root))
+    assert not page.faults
+    first, second = page.fences
+    where = [(origin.path.name, origin.line) for origin in first.origins]
+    assert where == [("page.md", 10), ("demo.py", 3), ("demo.py", 4), ("demo.py", 5), ("page.md", 12)]
+    assert (first.opening.origin.line, first.closing.origin.line) == (9, 13)
+    assert [(o.path.name, o.line) for o in second.origins] == [("part.md", 2)]

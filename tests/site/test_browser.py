@@ -1,0 +1,272 @@
+"""在真的 Chromium 里打开整站：不出站、没有报错、搜得到、跳得动、放得下。
+
+没有浏览器时跳过并说明；设了环境变量 CI 时，没有浏览器就是失败。
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from urllib.parse import unquote
+
+import pytest
+from site_tools import ROOT
+
+from livedocs.publish import published
+
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
+LAB = "labs/01-single-head-attention/"
+NOTEBOOK = "labs/02-causal-attention/"
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator:
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        message = "没有找到 Chromium，浏览器里的检查没有运行；安装它，或用环境变量 CHROMIUM 指明路径"
+        if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def tab(chromium, site):
+    """一个标签页；结束时要求：没有一个请求去了别的主机，控制台没有错误。"""
+    context = chromium.new_context(
+        viewport={"width": 1280, "height": 900},
+        base_url=site.url,
+        color_scheme="light",
+        permissions=["clipboard-read", "clipboard-write"],
+    )
+    page = context.new_page()
+    page.set_default_timeout(10_000)
+    foreign, errors = [], []
+    page.expected_errors = 0
+
+    def check(request):
+        if not request.url.startswith((site.url, "data:", "blob:")):
+            foreign.append(request.url)
+
+    context.on("request", check)
+    page.on("console", lambda message: errors.append(message.text) if message.type == "error" else None)
+    page.on("pageerror", lambda error: errors.append(str(error)))
+    yield page
+    context.close()
+    assert not foreign
+    assert len(errors) <= page.expected_errors, errors
+
+
+def every_page(site) -> list[str]:
+    return [
+        path.parent.relative_to(site.folder).as_posix() + "/" if path.parent != site.folder else ""
+        for path in site.pages()
+        if path.name == "index.html"
+    ]
+
+
+def search(tab, query: str) -> list[list[str]]:
+    """在搜索框里键入 `query`；每个结果是一页，给出它自己和其中各节的网址（解码后），按显示的次序。"""
+    meta = "document.querySelector('.md-search-result__meta').textContent"
+    tab.click(".md-search__input")
+    tab.fill(".md-search__input", "")
+    tab.keyboard.press("End")  # 填入的字不产生按键，主题要等一次按键才开始搜
+    tab.wait_for_function(f"{meta}.includes('键入')")
+    tab.keyboard.insert_text(query)
+    tab.keyboard.press("End")
+    tab.wait_for_function(f"{meta}.includes('结果')")
+    tab.wait_for_timeout(100)
+    items = tab.eval_on_selector_all(
+        ".md-search-result__item", "items => items.map(item => [...item.querySelectorAll('a')].map(link => link.href))"
+    )
+    return [[unquote(re.sub(r"\?h=[^#]*", "", link)) for link in links] for links in items]
+
+
+def width(tab) -> int:
+    return tab.evaluate("document.documentElement.scrollWidth")
+
+
+def test_every_page_opens_without_errors_and_fits_a_phone(tab, site):
+    tab.set_viewport_size({"width": 390, "height": 800})
+    for path in every_page(site):
+        tab.goto(path)
+        assert tab.locator("h1").count() == 1, path
+        assert width(tab) <= 390, path
+        tab.evaluate(
+            "Promise.all([...document.images].map(image => { image.loading = 'eager'; return image.decode(); }))"
+        )
+
+
+def test_formulas_survive_instant_navigation(tab):
+    tab.goto("start/")
+    tab.evaluate("window.stayed = true")
+    tab.click(f'.md-nav a[href$="{LAB}"]')
+    tab.wait_for_url(f"**/{LAB}")
+    assert_typeset(tab)
+    tab.click(f'.md-nav a[href$="{NOTEBOOK}"]')
+    tab.wait_for_url(f"**/{NOTEBOOK}")
+    assert_typeset(tab)
+    tab.go_back()
+    tab.wait_for_url(f"**/{LAB}")
+    assert_typeset(tab)
+    assert tab.evaluate("window.stayed"), "整页重新载入了：即时跳转没有起作用"
+
+
+def assert_typeset(tab) -> None:
+    formula = tab.locator(".katex").first
+    formula.wait_for()
+    tab.evaluate("document.fonts.ready")
+    assert "KaTeX_Main" in formula.evaluate("element => getComputedStyle(element).fontFamily")
+    hidden = tab.locator(".katex-mathml").first.evaluate("element => getComputedStyle(element).position")
+    assert hidden == "absolute"
+    assert tab.evaluate("[...document.fonts].some(font => font.family.includes('KaTeX') && font.status === 'loaded')")
+
+
+#: 查询 → 前三个结果里必须有的一节。
+QUERIES = [
+    ("注意力", "chapters/03-attention/"),
+    ("掩码", "reference/glossary/#masks"),
+    ("因果掩码", LAB),
+    ("键值缓存", "chapters/03-attention/#kv-cache"),
+    ("KV Cache", "chapters/03-attention/#kv-cache"),
+    ("KV缓存", "chapters/03-attention/#kv-cache"),
+    ("分组查询注意力", "chapters/03-attention/#gqa"),
+    ("repeat_kv", "chapters/03-attention/#example-2"),
+    ("stable_softmax", LAB),
+    ("scaled_dot_product_attention", NOTEBOOK),
+    ("enable_gqa", NOTEBOOK),
+    ("softmax", LAB),
+    ("遮罩", "reference/glossary/"),
+]
+
+
+def test_search_finds(tab):
+    tab.goto("")
+    missed = {}
+    for query, wanted in QUERIES:
+        found = search(tab, query)
+        if not any(link.endswith(wanted) for links in found[:3] for link in links):
+            missed[query] = found[:3]
+    assert not missed
+
+
+def test_search_uses_the_last_word_of_a_query(tab):
+    """worker 的差一错误会把“因果注意力”只当成“因果”来搜。"""
+    tab.goto("")
+    search(tab, "因果注意力")
+    first = tab.locator(".md-search-result__item a").first.get_attribute("href")
+    assert "注意力" in unquote(first).partition("h=")[2]
+
+
+def test_formulas_are_there_after_following_a_search_result(tab):
+    tab.goto("start/")
+    tab.evaluate("window.stayed = true")
+    search(tab, "单头因果注意力")
+    tab.click(".md-search-result__item a >> nth=0")
+    tab.wait_for_url("**/?h=*")
+    assert_typeset(tab)
+    assert tab.evaluate("window.stayed")
+
+
+def test_the_dark_scheme_reaches_text_code_and_diagrams(tab):
+    tab.goto(LAB)
+    script = """() => ['body', '.highlight code', 'svg.fig text'].map(
+        selector => { const style = getComputedStyle(document.querySelector(selector));
+                      return selector.includes('svg') ? style.fill : style.backgroundColor })"""
+    light = tab.evaluate(script)
+    toggle = "label.md-header__button:not([hidden])[for^=__palette]"
+    tab.click(toggle)  # 跟随系统 → 浅色
+    tab.click(toggle)  # 浅色 → 深色
+    tab.wait_for_selector('body[data-md-color-scheme="slate"]')
+    tab.wait_for_timeout(300)
+    dark = tab.evaluate(script)
+    assert all(one != other for one, other in zip(light, dark, strict=True)), (light, dark)
+    tab.click(f'.md-nav a[href$="{NOTEBOOK}"]')
+    tab.wait_for_url(f"**/{NOTEBOOK}")
+    assert tab.get_attribute("body", "data-md-color-scheme") == "slate"
+
+
+def test_a_dark_system_gets_the_dark_scheme(chromium, site):
+    context = chromium.new_context(base_url=site.url, color_scheme="dark")
+    page = context.new_page()
+    page.goto("")
+    assert page.get_attribute("body", "data-md-color-scheme") == "slate"
+    context.close()
+
+
+def test_an_unknown_address_shows_our_404_page(tab):
+    tab.expected_errors = 1  # 浏览器自己把 404 记作错误
+    answer = tab.goto("no/such/page/")
+    assert answer.status == 404
+    assert tab.inner_text("h1") == "没有这一页"
+    assert tab.evaluate("getComputedStyle(document.querySelector('.md-header')).position") == "sticky"
+    assert search(tab, "注意力")
+    tab.keyboard.press("Escape")
+    tab.click("article a")
+    tab.wait_for_url("**/repo/")
+
+
+def test_downloads_are_the_published_files(tab):
+    tab.goto("examples/single_head_attention/")
+    with tab.expect_download() as download:
+        tab.click('article a[href$="code/single_head_attention.py"] >> nth=0')
+    saved = download.value
+    assert saved.suggested_filename == "single_head_attention.py"
+    assert saved.path().read_bytes() == published(ROOT / "code/single_head_attention.py").encode("utf-8")
+
+
+def test_the_notebook_downloads(tab):
+    tab.goto(NOTEBOOK)
+    with tab.expect_download() as download:
+        tab.click(".notebook-download a")
+    assert download.value.path().read_bytes() == (ROOT / "docs/labs/02-causal-attention.ipynb").read_bytes()
+
+
+def test_copying_code_copies_the_code_and_nothing_else(tab):
+    tab.goto("examples/single_head_attention/")
+    block = tab.locator(".highlight.script")
+    block.hover()
+    block.locator("button.md-clipboard, .md-code__button").first.click()
+    copied = tab.evaluate("navigator.clipboard.readText()")
+    wanted = published(ROOT / "code/single_head_attention.py")
+    assert copied.replace("\r\n", "\n").strip("\n") == wanted.strip("\n")
+    assert "\u200b" not in copied
+
+
+def test_a_bound_number_shows_its_expression(tab):
+    tab.goto(LAB)
+    number = tab.locator("data.bound").first
+    expression = number.get_attribute("data-expr")
+    number.scroll_into_view_if_needed()
+    number.hover()
+    tip = tab.locator(".md-tooltip2__inner", has_text="本页的程序算出")
+    tip.wait_for()
+    assert expression in tip.inner_text()
+
+
+def test_evidence_and_answers_unfold(tab):
+    tab.goto(LAB)
+    for selector in ("details.evidence", "details.success"):
+        fold = tab.locator(selector).first
+        assert fold.get_attribute("open") is None
+        fold.locator("> summary").click()
+        assert fold.locator("> :not(summary)").first.is_visible()
+
+
+def test_printing_leaves_out_the_frame(tab):
+    tab.goto(LAB)
+    tab.emulate_media(media="print")
+    for selector in (".md-header", ".md-sidebar", ".md-footer"):
+        assert not tab.locator(selector).first.is_visible(), selector
+    assert tab.locator(".katex-html").first.is_visible()

@@ -1,0 +1,213 @@
+"""构建好的网页：不请求外站，公式已排好，记号不外漏，标题的 id 读得懂。"""
+
+import html
+import json
+import re
+from html.parser import HTMLParser
+from urllib.parse import urlsplit
+
+import pytest
+
+#: 会让浏览器自己去取东西的属性；<a href> 不会。
+FETCHES = {
+    "img": ("src", "srcset"),
+    "script": ("src",),
+    "link": ("href",),
+    "iframe": ("src",),
+    "source": ("src", "srcset"),
+    "video": ("src", "poster"),
+    "audio": ("src",),
+    "object": ("data",),
+    "embed": ("src",),
+    "use": ("href", "xlink:href"),
+    "image": ("href", "xlink:href"),
+    "form": ("action",),
+}
+#: 不发请求的 <link>
+PASSIVE = {"canonical", "prev", "next", "alternate", "edit"}
+
+
+class Elements(HTMLParser):
+    """一页里全部元素的（名字, 属性），以及代码之外的注释。"""
+
+    def __init__(self, text: str):
+        super().__init__()
+        self.elements: list[tuple[str, dict]] = []
+        self.comments: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, {name: value or "" for name, value in attrs}))
+
+    def handle_comment(self, data):
+        self.comments.append(data)
+
+
+@pytest.fixture(scope="module")
+def parsed(site):
+    return {page: Elements(page.read_text(encoding="utf-8")) for page in site.pages()}
+
+
+def foreign(url: str, site) -> bool:
+    parts = urlsplit(url)
+    return bool(parts.netloc) and not url.startswith(site.url)
+
+
+def test_no_page_fetches_from_another_host(site, parsed):
+    for page, found in parsed.items():
+        for tag, attributes in found.elements:
+            if tag == "link" and attributes.get("rel") in PASSIVE:
+                continue
+            for name in FETCHES.get(tag, ()):
+                assert not foreign(attributes.get(name, ""), site), f"{page}: <{tag} {name}={attributes[name]}>"
+            assert not re.search(r"url\(\s*['\"]?(?:https?:)?//", attributes.get("style", "")), f"{page}: {attributes}"
+
+
+def test_no_stylesheet_or_own_script_fetches_from_another_host(site):
+    for path in site.folder.rglob("*.css"):
+        text = path.read_text(encoding="utf-8")
+        assert not re.search(r"(?:url\(\s*['\"]?|@import\s+['\"])(?:https?:)?//", text), path
+
+
+def test_the_repository_link_does_not_ask_github(site):
+    text = site.read("index.html")
+    assert 'href="https://github.com/example/example"' in text
+    assert 'data-md-component="source"' not in text
+
+
+def test_katex_fonts_are_woff2_and_all_present(site):
+    css = site.read("assets/katex/katex.min.css")
+    fonts = set(re.findall(r"url\(([^)]+)\)", css))
+    assert fonts
+    assert all(font.endswith(".woff2") for font in fonts)
+    for font in fonts:
+        assert (site.folder / "assets/katex" / font).is_file(), font
+
+
+def test_formulas_are_typeset_with_mathml(site, parsed):
+    formulas = 0
+    for page, found in parsed.items():
+        text = page.read_text(encoding="utf-8")
+        assert "<x-tex" not in text, page
+        visible = re.sub(r"<(script|style|pre|code)\b.*?</\1>", "", text, flags=re.DOTALL)
+        assert not re.search(r"\\\(|\\\[", visible), page
+        assert "katex-error" not in text, page
+        spans = [a for _, a in found.elements if a.get("class") == "katex"]
+        assert len(spans) == sum(tag == "math" for tag, _ in found.elements), page
+        formulas += len(spans)
+    assert formulas > 50
+
+
+def test_our_marks_leave_no_comment_and_no_option(site, parsed):
+    for page, found in parsed.items():
+        assert not [c for c in found.comments if c.startswith(("=", "given")) or "livedocs" in c], page
+        for tag, attributes in found.elements:
+            leaked = {"raises", "timeout", "notest", "rtol", "atol", "file", "markdown"} & attributes.keys()
+            assert not leaked, f"{page}: <{tag}> {leaked}"
+
+
+def test_bound_numbers_carry_their_expression(site):
+    text = site.read("labs/01-single-head-attention/index.html")
+    found = re.findall(r'<data class="bound" data-expr="([^"]+)"[^>]*>', text)
+    assert len(found) > 5
+
+
+def test_headings_have_readable_unique_ids(parsed):
+    for page, found in parsed.items():
+        ids = [a["id"] for tag, a in found.elements if re.fullmatch(r"h[1-6]", tag) and "id" in a]
+        assert len(ids) == len(set(ids)), page
+        assert not [i for i in ids if re.fullmatch(r"_\d+|", i)], (page, ids)
+
+
+def test_no_id_occurs_twice(parsed):
+    for page, found in parsed.items():
+        ids = [a["id"] for _, a in found.elements if a.get("id")]
+        twice = {i for i in ids if ids.count(i) > 1}
+        assert not twice, (page, twice)
+
+
+def test_every_image_has_a_text_and_a_size(parsed):
+    for page, found in parsed.items():
+        for tag, attributes in found.elements:
+            if tag == "img":
+                assert attributes.get("alt"), (page, attributes)
+                assert attributes.get("width"), (page, attributes)
+                assert attributes.get("height"), (page, attributes)
+
+
+def test_diagrams_are_inlined_with_a_text(site, parsed):
+    drawings = [
+        (page, a)
+        for page, found in parsed.items()
+        for tag, a in found.elements
+        if tag == "svg" and "fig" in a.get("class", "").split()
+    ]
+    assert drawings
+    for page, attributes in drawings:
+        assert attributes["role"] == "img", page
+        assert len(attributes["aria-label"]) > 10, page
+
+
+def test_lesson_card_comes_from_the_front_matter(site):
+    text = site.read("labs/01-single-head-attention/index.html")
+    card = text[text.index('class="lesson-card"') :]
+    assert text.index("<h1") < text.index('class="lesson-card"') < text.index("<h2")
+    assert "约 60 分钟" in card
+    assert 'href="../../chapters/03-1-attention-pipeline/"' in card
+
+
+def test_outputs_are_labelled_and_evidence_is_folded(site):
+    text = site.read("labs/01-single-head-attention/index.html")
+    assert text.count('<div class="code-output"><span class="code-output__label">输出</span>') > 5
+    assert re.search(r'<details class="evidence"><summary>展开证据</summary><div class="language-python', text)
+
+
+def test_the_404_page_is_chinese_and_styled_under_the_sub_path(site):
+    text = site.read("404.html")
+    assert "没有这一页" in text
+    assert "Not found" not in text
+    for path in re.findall(r'<link rel="stylesheet" href="([^"]+)"', text):
+        assert path.startswith("/repo/"), path
+
+
+def test_proof_page_counts_what_is_there(site):
+    text = site.read("reference/proof/index.html")
+    table = text[text.index("<th>代码块</th>") :]
+    rows = dict(re.findall(r'<tr><td><a href="[^"]*">([^<]*)</a></td><td>(\d+)</td>', table))
+    lab = site.read("labs/01-single-head-attention/index.html")
+    blocks = len(re.findall(r'<div class="language-python (?:run|evidence|script)', lab))
+    assert int(rows["实验 01 从零实现并验证单头因果注意力"]) == blocks > 10
+    total = int(re.search(r"<th>合计 \d+ 页</th><td>(\d+)</td>", table).group(1))
+    assert total == sum(map(int, rows.values()))
+
+
+@pytest.fixture(scope="module")
+def index(site):
+    return json.loads(site.read("search/search_index.json"))
+
+
+def test_search_index_is_clean(index):
+    for entry in index["docs"]:
+        assert entry["title"].strip(), entry["location"]
+        assert "¶" not in entry["title"], entry["location"]
+        for text in (entry["title"], entry["text"]):
+            assert "<!--" not in text, entry["location"]
+            assert "katex" not in text, entry["location"]
+            assert "<x-tex" not in text, entry["location"]
+            assert not re.search(r"\\\(|\\\[|data-expr", re.sub(r"<code>.*?</code>", "", text, flags=re.DOTALL)), entry
+
+
+def test_search_index_has_sections_of_pages_and_notebooks(index):
+    entries = {html.unescape(e["location"]): e for e in index["docs"]}
+    assert entries["labs/01-single-head-attention/#self-test"]["text"]
+    notebook = [e for location, e in entries.items() if location.startswith("labs/02-causal-attention/#")]
+    assert len(notebook) > 10
+    assert all(e["text"] for e in notebook)
+    text = "".join(e["text"] for e in notebook)
+    assert text.count("def causal_attention(") == 1
+
+
+def test_search_settings_reach_the_browser(index):
+    assert index["config"]["lang"] == ["zh"]
+    assert index["config"]["pipeline"] == []
+    assert "\\u200b" in index["config"]["separator"]
