@@ -14,6 +14,7 @@ NAMES = (
     "gqa-groups",
     "rope-rotation",
     "kv-cache",
+    "kv-cache-cost",
     "mask-before-softmax",
 )
 

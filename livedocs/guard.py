@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-from livedocs.page import Fault, Origin, Page, read_source
+from livedocs.page import Fault, Fence, Origin, Page, read_source
 from livedocs.project import Project
 
 
@@ -59,7 +59,12 @@ def shown_code(html: str) -> list[tuple[str, str]]:
 
 def collected_code(page: Page) -> list[tuple[str, str]]:
     """收集到的围栏，写成与 `shown_code` 可比的样子。"""
-    return [(fence.lang, fence.content.strip("\n")) for fence in page.fences]
+    return [(fence.lang, fence.content.strip("\n")) for fence in _as_shown(page)]
+
+
+def _as_shown(page: Page) -> list[Fence]:
+    """按网页上的先后；只有脚注里的围栏与源文的先后不同。"""
+    return sorted(page.fences, key=lambda fence: fence.shown_at)
 
 
 def missed(page: Page, project: Project) -> list[Fault]:
@@ -77,7 +82,7 @@ def differences(page: Page, shown: list[tuple[str, str]], collected: list[tuple[
         collected = [("", text) for _, text in collected]
     for number, (seen, kept) in enumerate(zip(shown, collected, strict=False), 1):
         if seen != kept:
-            origin = page.fences[number - 1].origin
+            origin = _as_shown(page)[number - 1].origin
             return [Fault(origin, f"第 {number} 段代码，网站显示的与收集到的不同：\n    网站：{seen!r}\n    收集：{kept!r}")]
     if len(shown) != len(collected):
         extra = (shown if len(shown) > len(collected) else collected)[min(len(shown), len(collected))]

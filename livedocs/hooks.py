@@ -1,10 +1,10 @@
 """MkDocs 钩子：只做 Markdown 扩展做不到的事，也就是需要知道“这是哪一页”“网站里有哪些文件”的事。
 
 - 下载：`code/*.py` 的已发布文本成为网站里的文件，链接到它们也受检查；
-- front matter 的概要卡片（扩展看不到 front matter）；
+- front matter 的概要卡片（扩展看不到 front matter）、标题下的徽章；
 - notebook 的链接、图片、目录（notebook 不经过 Python-Markdown）；
 - 公式的两步排版（排版要在进入索引之后）；
-- KaTeX 的样式与字体、搜索 worker 的修补；
+- KaTeX 的样式与字体、打包好的前端与浏览器里的 Python 解释器、搜索 worker 的修补；
 - 站点与词典的路径、看得懂的构建错误。
 """
 
@@ -16,6 +16,7 @@ import re
 from pathlib import Path
 
 from markdown import Markdown
+from mkdocs.config.config_options import ExtraScriptValue
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.exceptions import Abort, PluginError
 from mkdocs.plugins import event_priority
@@ -25,8 +26,9 @@ from mkdocs.structure.toc import get_toc
 from mkdocs.utils import get_relative_url
 from pymdownx.snippets import SnippetMissingError
 
-from livedocs import counts, maths, notebook_page, publish, rebuild, search, web
-from livedocs.markdown import insert_card, lesson_card
+from livedocs import badges, maths, notebook_page, proof, publish, rebuild, search, web
+from livedocs.markdown import insert_card, lesson_card, page_runs
+from livedocs.project import load_project
 
 log = logging.getLogger("mkdocs.plugins.livedocs")
 
@@ -49,10 +51,14 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
             # 词典的路径从 mkdocs.yml 算起，而不是从当前文件夹算起。
             plugin.config["jieba_dict_user"] = str(_root(config) / plugin.config["jieba_dict_user"])
     try:
-        web.ensure_packages()
+        built = web.bundle()
     except web.WebError as error:
         raise PluginError(str(error)) from error
     config.extra_css.insert(0, KATEX_CSS)
+    config.extra_css.append(f"assets/web/{built.manifest['style']}")
+    script = ExtraScriptValue(f"assets/web/{built.manifest['script']}")
+    script.type = "module"
+    config.extra_javascript.append(script)
     md = Markdown(extensions=config.markdown_extensions, extension_configs=config.mdx_configs)
     notebook_page.install(md, config.mdx_configs["toc"]["slugify"])
     return config
@@ -77,6 +83,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             raise PluginError(f"code/{path.name} 不能发布：{error}") from error
         files.append(File.generated(config, f"code/{path.name}", content=text.encode("utf-8")))
     _add_katex(files, config)
+    for uri, path in web.bundle().assets():
+        files.append(File.generated(config, uri, abs_src_path=str(path)))
     for file in list(files):
         if re.fullmatch(r"assets/javascripts/workers/search\.\w+\.min\.js", file.src_uri):
             patched = search.patch_worker(file.content_string)
@@ -110,9 +118,27 @@ def on_pre_page(page: Page, config: MkDocsConfig, files: Files) -> Page:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str | None:
     """概要卡片。notebook 不经过 Python-Markdown，它的概要写在自己的第一个单元格里。"""
+    page_runs.set(None if _is_notebook(page) else page.meta.get("runs"))
     if _is_notebook(page):
         return None
-    return insert_card(markdown, lesson_card(page.meta, has_code="{.python" in markdown))
+    start = files.get_file_from_path("start.md")
+    link = get_relative_url(start.src_uri, page.file.src_uri) + "#run" if start else ""
+    card = lesson_card(page.meta, has_code="{.python" in markdown, start=link)
+    return insert_card(markdown, f"{_badge(page, config, files)}\n\n{card}")
+
+
+def _badge(page: Page, config: MkDocsConfig, files: Files) -> str:
+    about = files.get_file_from_path("reference/proof.md")
+    link = get_relative_url(about.url, page.url) if about else ""
+    path = Path(page.file.abs_src_path)
+    return badges.badge(path, load_project(_root(config)), _proofs(config), link)
+
+
+def _proofs(config: MkDocsConfig) -> dict[str, dict]:
+    try:
+        return proof.load(_root(config)) or {}
+    except ValueError as error:
+        raise PluginError(str(error)) from error
 
 
 def on_page_content(content: str, page: Page, config: MkDocsConfig, files: Files) -> str:
@@ -140,7 +166,8 @@ def _finish_notebook(content: str, page: Page, config: MkDocsConfig, files: File
         f'<p class="notebook-download" data-search-exclude="1"><a class="md-button" href="{name}" download>'
         f"下载 notebook（{name}）</a></p>"
     )
-    return re.sub(r"(</h1>)", lambda m: m.group() + button, done.content, count=1)
+    below = _badge(page, config, files) + button
+    return re.sub(r"(</h1>)", lambda m: m.group() + below, done.content, count=1)
 
 
 def _defer_titles(items) -> None:
@@ -154,12 +181,13 @@ def on_env(env, config: MkDocsConfig, files: Files):
     env.bytecode_cache = rebuild.templates
     for file in files.documentation_pages():
         page = file.page
-        if counts.PLACE.search(page.content):
+        if badges.PLACE.search(page.content):
             rows = [
-                (other.title, get_relative_url(other.url, page.url), counts.count(other.content))
+                (other.title, get_relative_url(other.url, page.url), Path(other.file.abs_src_path))
                 for other in _in_reading_order(files)
             ]
-            page.content = counts.PLACE.sub(counts.table(rows).replace("\\", r"\\"), page.content)
+            table = badges.table(rows, load_project(_root(config)), _proofs(config))
+            page.content = badges.PLACE.sub(lambda _: table, page.content)
     return env
 
 

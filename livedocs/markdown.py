@@ -1,6 +1,7 @@
 """网站用到的 Python-Markdown 扩展。凡是扩展做得到的都放在这里，因为扩展在 MkDocs 和 Zensical 里同样有效。
 
-- `validate_fence` / `format_fence`：代码围栏。吃掉本站自己的选项，把输出和证据包成读者看得懂的样子。
+- `validate_fence` / `format_fence`：代码围栏。吃掉本站自己的选项，把输出和证据包成读者看得懂的样子；
+  能在网页里运行的页面上（`page_runs` 是 `browser`），每段 Python 包进 `<py-block>`（见 web/README.md）。
 - `JoinLines`：汉字之间的换行不显示成空格。
 - `BoundNumbers`：`0.3302<!--= expr -->` 这样的记号变成 `<data>` 元素，不留下注释。
 - `Figures`：`docs/figures/` 里的 SVG 内嵌进页面，好随网站的明暗主题变色。
@@ -13,6 +14,8 @@ from __future__ import annotations
 import os
 import re
 import xml.etree.ElementTree as etree
+from contextvars import ContextVar
+from html import escape
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -22,9 +25,10 @@ from markdown.inlinepatterns import InlineProcessor
 from markdown.postprocessors import Postprocessor
 from markdown.treeprocessors import Treeprocessor
 from markdown.util import INLINE_PLACEHOLDER_RE
+from pymdownx.snippets import SnippetPreprocessor
 from pymdownx.superfences import SuperFencesException, highlight_validator
 
-from livedocs import svg
+from livedocs import publish, svg
 
 try:
     from mkdocs.exceptions import BuildError
@@ -49,6 +53,12 @@ class MarkupError(SuperFencesException, BuildError):
 OWN_OPTIONS = frozenset(["raises", "timeout", "notest", "file", "rtol", "atol"])
 HIGHLIGHT_OPTIONS = frozenset(["title", "hl_lines", "linenums", "title_mode"])
 _UNKNOWN = "livedocs-unknown"
+_OWN = "livedocs-own"
+
+#: 正在渲染的这一页的 `runs`；扩展看不到 front matter，由 hooks.py 在渲染之前设好。
+page_runs: ContextVar[str | None] = ContextVar("page_runs", default=None)
+#: 网页里会动的元素（web/src/<元素名>/）；登记在这里，Markdown 才把它们当块级元素。
+ELEMENTS = ("py-block", "lab-record", "self-test", "attention-explorer", "head-shapes", "rope-rotation", "kv-cache")
 
 
 def validate_fence(language, inputs, options, attrs, md) -> bool:
@@ -65,6 +75,8 @@ def validate_fence(language, inputs, options, attrs, md) -> bool:
         unknown[key] = attrs.pop(key)
     if unknown:
         options[_UNKNOWN] = unknown
+    if own := {key: value for key, value in inputs.items() if key in OWN_OPTIONS}:
+        options[_OWN] = own
     return True
 
 
@@ -76,6 +88,8 @@ def format_fence(source, language, class_name, options, md, **kwargs) -> str:
             f"代码块（{language}，首行是 {first!r}）有不认识的选项或写法 {key}={value!r}；"
             f"可用的选项：{'、'.join(sorted(OWN_OPTIONS | (HIGHLIGHT_OPTIONS - {'title_mode'})))}"
         )
+    own = options.pop(_OWN, {})
+    browser = page_runs.get() == "browser"
     classes = kwargs["classes"] or []
     if "output" in classes:
         classes.append("no-copy")  # 输出是给人对照的，不是给人复制的
@@ -83,10 +97,21 @@ def format_fence(source, language, class_name, options, md, **kwargs) -> str:
         src=source, language=language, options=options, md=md, **kwargs
     )
     if "output" in classes:
-        return f'<div class="code-output"><span class="code-output__label" data-search-exclude="1">输出</span>{block}</div>'
+        return (
+            f'<div class="code-output"{_data(own if browser else {}, "rtol", "atol")}>'
+            f'<span class="code-output__label" data-search-exclude="1">输出</span>{block}</div>'
+        )
+    if browser and language == "python" and "notest" not in own:
+        kind = next((name for name in ("evidence", "script") if name in classes), "run")
+        block = f'<py-block data-kind="{kind}"{_data(own, "raises")}>{block}</py-block>'
     if "evidence" in classes:
         return f'<details class="evidence"><summary>展开证据</summary>{block}</details>'
     return block
+
+
+def _data(own: dict[str, str], *names: str) -> str:
+    """本站的选项 → `data-*` 属性。"""
+    return "".join(f' data-{name}="{escape(own[name])}"' for name in names if name in own)
 
 
 # ---------------------------------------------------------------- 绑定的数字
@@ -257,8 +282,10 @@ class Downloads(Treeprocessor):
 RUNS = {"browser": "只需 Python 标准库", "local": "在本机运行，需要 PyTorch"}
 
 
-def lesson_card(meta: dict, has_code: bool = True) -> str:
+def lesson_card(meta: dict, has_code: bool = True, start: str = "") -> str:
     """front matter → 一段 Markdown，放在 H1 之后；没有 `outcomes` 的页面没有卡片，没有代码的页面不写怎样运行。
+
+    `start` 是说明怎样在自己的电脑上运行的那一节；能在网页里运行的页面链接到它，没有脚本时读者就靠它。
 
     “学完能做什么”进入搜索索引；“先修”等不进，否则搜一个词会先找到只是以它为先修的页面。
     索引器按元素名跳过内容，所以不进索引的那部分用 `<aside>`，里面不再有 `<aside>`。
@@ -275,7 +302,8 @@ def lesson_card(meta: dict, has_code: bool = True) -> str:
         if runs not in RUNS:
             raise MarkupError(f"front matter 的 runs 是 {runs!r}；只能是 {' 或 '.join(RUNS)}")
         if has_code:
-            rows.append(("运行", RUNS[runs]))
+            ways = f"；在本页运行（浏览器要开着 JavaScript），或[在自己的电脑上运行]({start})"
+            rows.append(("运行", RUNS[runs] + (ways if runs == "browser" and start else "")))
     terms = "\n\n".join(f"{name}\n:   {text}" for name, text in rows)
     goals = "\n".join(f"- {item}" for item in outcomes)
     return (
@@ -310,6 +338,29 @@ def insert_card(markdown: str, card: str) -> str:
     return card + markdown
 
 
+# ---------------------------------------------------------------- 整个脚本
+
+
+class PublishedSnippets(SnippetPreprocessor):
+    """引入整个 `.py` 文件时，展示的是已发布的文件（见 publish.py）；引入片段时与 pymdownx 相同。"""
+
+    def __init__(self, original: SnippetPreprocessor):
+        self.__dict__.update(original.__dict__)
+
+    def process_snippet_lines(self, lines, target):
+        if not is_whole_script(target):
+            return lines
+        try:
+            return publish.published(Path(target["snippet"])).split("\n")
+        except publish.PublishError as error:
+            raise MarkupError(str(error)) from None
+
+
+def is_whole_script(target: dict) -> bool:
+    """pymdownx 的片段目标是不是一个完整的脚本。"""
+    return not (target["section"] or target["start"] or target["is_url"]) and target["snippet"].endswith(".py")
+
+
 # ---------------------------------------------------------------- 扩展本身
 
 
@@ -322,6 +373,9 @@ class LivedocsExtension(Extension):
 
     def extendMarkdown(self, md: Markdown) -> None:
         md.registerExtension(self)
+        md.block_level_elements.extend(name for name in ELEMENTS if name not in md.block_level_elements)
+        if "snippet" in md.preprocessors:  # pymdownx.snippets 要列在本扩展之前
+            md.preprocessors.register(PublishedSnippets(md.preprocessors["snippet"]), "snippet", 32)
         # 行内代码 190、公式 189.9、转义 180、图片 150。
         md.inlinePatterns.register(BoundNumbers(_COMMENT, md), "livedocs-bound", 186)
         md.inlinePatterns.register(FigureImage(_IMAGE, md), "livedocs-figure", 185)

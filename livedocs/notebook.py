@@ -200,6 +200,8 @@ class NotebookItem(pytest.Item):
         self.project = project
 
     def runtest(self):
+        from livedocs import plugin, proof
+
         update = self.config.getoption("--update-docs")
         name = self.project.show(self.path)
         stored = read(self.path)
@@ -223,6 +225,11 @@ class NotebookItem(pytest.Item):
                 rewrite.write_atomically(self.path, data)
         elif differences:
             raise NotebookError("\n".join([*differences, f"  确认新输出正确后，更新它：pytest --update-docs {name}"]))
+        entry = proof.entry_of_notebook(self.path, self.project)
+        if update:
+            self.config.stash[plugin.NOTES] += plugin.write_proof(self.project, name, entry)
+        elif (pages := proof.load(self.project.root)) is not None and (problem := proof.compare(name, pages.get(name), entry)):
+            raise NotebookError(problem)
         self.user_properties.append(("livedocs", f"cell:{len(code_cells(stored))}"))
 
     def repr_failure(self, excinfo):

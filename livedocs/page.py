@@ -15,10 +15,11 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 from markdown.extensions.attr_list import get_attrs
-from pymdownx.snippets import SnippetMissingError, SnippetPreprocessor
+from pymdownx.snippets import SnippetMissingError
 from pymdownx.superfences import RE_NESTED_FENCE_START, SuperFencesException
 
 from livedocs.project import Project
+from livedocs.publish import published_lines
 
 PYTHON = "python"
 #: 不运行、只展示的语言。别的语言名是错误：拼错的 `pyton` 不该悄悄逃过检查。
@@ -84,6 +85,8 @@ class Fence:
     end: int
     #: 围栏前的缩进与引用记号，例如 `"    "` 或 `"> "`。
     prefix: str
+    #: 网页上的第几个（从 0 数起）；脚注里的围栏显示在页面末尾。
+    shown_at: int = 0
 
     @property
     def is_code(self) -> bool:
@@ -166,12 +169,24 @@ def _container(fence: Fence) -> str:
     return re.sub(r"\s", "", prefix) if ">" in prefix else prefix
 
 
-class _TracingSnippets(SnippetPreprocessor):
-    """pymdownx 的片段规则，一字不改；只是每行记得自己的出处。"""
+class _Tracing:
+    """混入网站自己的片段预处理器：规则一字不改，只是每行记得自己的出处。"""
 
-    def __init__(self, original: SnippetPreprocessor):
-        self.__dict__.update(original.__dict__)
-        self.lines: list[Line] = []
+    lines: list[Line]
+    expanding: str = ""
+    reading: str = ""
+
+    def process_snippet_lines(self, lines, target):
+        self.expanding = target["path"]
+        changed = super().process_snippet_lines(lines, target)
+        if changed == lines:
+            return lines
+        traced = [Line(line.text, Origin(line.path, line.line)) for line in published_lines(Path(target["snippet"]))]
+        return traced if traced == changed else changed
+
+    def get_snippet_path(self, path):
+        self.reading = path
+        return super().get_snippet_path(path)
 
     def read_lines(self, path):
         return [Line(text, Origin(Path(path), n)) for n, text in enumerate(super().read_lines(path), 1)]
@@ -268,7 +283,9 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
     md = project.markdown()
     snippets = None
     if "snippet" in md.preprocessors:
-        snippets = _TracingSnippets(md.preprocessors["snippet"])
+        original = md.preprocessors["snippet"]
+        snippets = object.__new__(type("TracingSnippets", (_Tracing, type(original)), {}))
+        snippets.__dict__.update(original.__dict__, lines=[])
         md.preprocessors.register(snippets, "snippet", 32)
     fenced = md.preprocessors["fenced_code_block"]
     if not hasattr(fenced, "search_nested"):
@@ -311,12 +328,18 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
     except SnippetMissingError as error:
         page.faults.append(_missing_snippet(error, lines, project))
         return
+    except (OSError, UnicodeDecodeError) as error:
+        page.faults.append(Fault(_include_of(snippets.reading if snippets else "", lines).origin, f"片段不能读取：{error}"))
+        return
     except SuperFencesException as error:
-        page.faults.append(Fault(seen_lines[watched.at].origin, str(error)))
+        at = seen_lines[watched.at] if seen_lines else _include_of(snippets.expanding, lines)
+        page.faults.append(Fault(at.origin, str(error)))
         return
     page.lines, page.html = seen_lines, html
     shown = _Shown()
     shown.feed(html)
+    for at, number in enumerate(shown.fences):
+        recorded[number].shown_at = at
     page.fences = sorted((recorded[i] for i in shown.fences), key=lambda fence: fence.start)
     _unrecognised(page, recorded, shown)
 
@@ -348,6 +371,11 @@ def _missing_snippet(error: Exception, lines: list[Line], project: Project) -> F
         if "8<" in line and name and re.search(rf"[\"':/]{re.escape(name)}[\"':]", line):
             return Fault(line.origin, f"找不到{what} {name}：{line.strip()}\n    检查名字是否拼错，或是否在 code/ 里改了名")
     return Fault(lines[0].origin, f"片段不能展开，找不到{what} {name}")
+
+
+def _include_of(name: str, lines: list[Line]) -> Line:
+    """引入 `name` 的那一行；经过别的片段间接引入时是第一行。"""
+    return next((line for line in lines if "8<" in line and name in line), lines[0])
 
 
 def parse_header(line: str) -> tuple[str, tuple[str, ...], dict[str, str]]:
@@ -407,6 +435,9 @@ def _unrecognised(page: Page, recorded: list[Fence], shown: _Shown) -> None:
 def _check(page: Page, project: Project) -> None:
     """页面约定里不需要运行就能核对的部分。"""
     outputs = [block.output for block in page.blocks if block.output]
+    for before, after in zip(page.code_fences, page.code_fences[1:], strict=False):
+        if after.shown_at < before.shown_at:
+            page.faults.append(Fault(before.origin, "网页上这段代码显示在后面的代码之后（例如写在脚注里），先后与运行的顺序不同；移到正文里"))
     for fence in page.fences:
         _check_header(page, fence)
         if fence.is_output and not any(fence is output for output in outputs):
@@ -448,8 +479,6 @@ def _check_header(page: Page, fence: Fence) -> None:
                 positive = False
             if not positive:
                 fault(f"{key}={fence.options[key]!r} 不是非负数")
-    if fence.is_code and "script" in fence.classes and len({o.path for o in fence.origins}) != 1:
-        fault('.script 块只能是一个文件：里面只写一行 --8<-- "code/文件名.py"')
 
 
 _FILE_IN_COMMAND = re.compile(r"(?<![\w/\\.:-])((?:[\w.-]+[/\\])*[\w-][\w.-]*\.(?:py|ipynb|md|txt|toml|ya?ml))(?![\w/])")

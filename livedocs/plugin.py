@@ -15,7 +15,7 @@ from pytest_markdown_docs._runners import _Runner, register_runner
 from pytest_markdown_docs.definitions import FenceTestDefinition
 from pytest_markdown_docs.plugin import MarkdownTextFile
 
-from livedocs import guard, numbers, rewrite, verdict
+from livedocs import guard, numbers, proof, rewrite, verdict
 from livedocs.page import Block, Fault, Page, load_page
 from livedocs.project import Project, ProjectError, find_root, load_project
 from livedocs.runner import PageRun
@@ -32,20 +32,34 @@ class PageState:
     update: bool
     edits: list[rewrite.Edit] = field(default_factory=list)
     failed: bool = False
+    #: 这一页共有几项测试，已经通过几项。只运行了一部分时，不能写证明。
+    total: int = 0
+    passed: int = 0
 
     @property
     def name(self) -> str:
         return self.project.show(self.page.path)
 
-    def finish(self) -> str | None:
-        """这页的测试都跑完了：收回进程，写回改动。返回给作者看的一行，没有改动时是 None。"""
+    def finish(self) -> list[str]:
+        """这页的测试都跑完了：收回进程，写回改动和证明。返回给作者看的话。"""
         self.run.close()
-        if not self.edits:
-            return None
-        if self.failed:
-            return f"{self.name}：还有别的错误，没有改动文件；先修好它们"
-        edits, self.edits = self.edits, []
-        return f"{self.name}：写回 {len(edits)} 处输出" if rewrite.apply(self.page.path, edits) else None
+        notes = []
+        if self.edits and self.failed:
+            notes.append(f"{self.name}：还有别的错误，没有改动文件；先修好它们")
+        elif self.edits and rewrite.apply(self.page.path, self.edits):
+            notes.append(f"{self.name}：写回 {len(self.edits)} 处")
+        self.edits = []
+        if self.update and (self.failed or self.passed == self.total):
+            entry = None if self.failed else proof.entry_of_page(load_page(self.page.path, self.project), self.project)
+            notes += write_proof(self.project, self.name, entry)
+        return notes
+
+
+def write_proof(project: Project, name: str, entry: proof.Entry | None) -> list[str]:
+    """把一页的记录写进 proof.json；环境与锁定的版本不同时不写，并说明。"""
+    if entry is not None and (different := proof.environment_matches(entry)):
+        return [f"{name}：没有写 {proof.FILE}，因为{'；'.join(different)}"]
+    return [f"{name}：更新了 {proof.FILE}"] if proof.record(project.root, name, entry) else []
 
 
 @dataclass(frozen=True)
@@ -162,6 +176,27 @@ class NumbersItem(pytest.Item):
         return self.path, 0, f"{self.state.name} 正文里的数"
 
 
+class ProofItem(pytest.Item):
+    """proof.json 里这一页的记录，与现在的页面一致。"""
+
+    def __init__(self, *, state: PageState, **kwargs):
+        super().__init__(**kwargs)
+        self.state = state
+
+    def runtest(self):
+        state = self.state
+        recorded = (proof.load(state.project.root) or {}).get(state.name)
+        problem = proof.compare(state.name, recorded, proof.entry_of_page(state.page, state.project))
+        if problem:
+            raise DocFailure(f"{state.name}：{problem}")
+
+    def repr_failure(self, excinfo):
+        return str(excinfo.value) if excinfo.errisinstance((DocFailure, ValueError)) else super().repr_failure(excinfo)
+
+    def reportinfo(self):
+        return self.path, 0, f"{self.state.name} 的证明"
+
+
 class PageFile(MarkdownTextFile):
     """一页 Markdown。"""
 
@@ -175,12 +210,19 @@ class PageFile(MarkdownTextFile):
         update = self.config.getoption("--update-docs")
         self.state = PageState(page, project, PageRun(self.path, page.blocks), update)
         self.add_marker(pytest.mark.xdist_group(self.state.name))
+        items = list(self._items(page, project, update))
+        self.state.total = len(items)
+        yield from items
+
+    def _items(self, page: Page, project: Project, update: bool):
         yield ContractItem.from_parent(self, name="[约定]", state=self.state)
         found = numbers.scan(page)
         for binding in found.bindings:
             self.state.run.expressions.setdefault(binding.after, []).append(binding.expression)
         yield from self._block_items(page)
         yield NumbersItem.from_parent(self, name="[数字]", state=self.state, found=found)
+        if not update and (project.root / proof.FILE).is_file():
+            yield ProofItem.from_parent(self, name="[证明]", state=self.state)
 
     def _block_items(self, page: Page):
         if not page.blocks:
@@ -229,10 +271,11 @@ def pytest_configure(config):
         raise pytest.UsageError("--update-docs 要在一个进程里运行：去掉 -n")
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "loadgroup"  # 一页是一个程序，不能分给两个进程
-    config.stash[_notes] = []
+    config.stash[NOTES] = []
 
 
-_notes = pytest.StashKey[list]()
+#: 运行结束时打印给作者看的话。
+NOTES = pytest.StashKey[list]()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -266,13 +309,21 @@ def pytest_runtest_protocol(item, nextitem):
     finally:
         state = getattr(item.parent, "state", None)
         if isinstance(state, PageState) and (nextitem is None or nextitem.parent is not item.parent):
-            note = state.finish()
-            if note:
-                item.config.stash[_notes].append(note)
+            item.config.stash[NOTES] += state.finish()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item, call):
+    report = yield
+    state = getattr(item.parent, "state", None)
+    if isinstance(state, PageState) and report.when == "call":
+        state.passed += report.passed
+        state.failed |= report.failed
+    return report
 
 
 def pytest_terminal_summary(terminalreporter, config):
-    for note in config.stash[_notes]:
+    for note in config.stash[NOTES]:
         terminalreporter.write_line(note)
     counts: dict[str, int] = {}
     pages = set()

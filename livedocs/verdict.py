@@ -87,17 +87,11 @@ def _crash(block: Block, page: Page, project: Project, result: Result, run: Page
 
 
 def _script_output(block: Block, page: Page, project: Project) -> str:
-    source = block.code.origins[0].path
     where = f"{project.show(page.path)}:{block.origin.line}"
-    try:
-        text = publish.published(source)
-    except (publish.PublishError, OSError) as error:
-        raise DocFailure(f"{where}：{error}") from error
+    source, text = _script_of(block, where, project)
     name = block.code.options.get("file", source.name)
     if name != source.name:
         raise DocFailure(f'{where}：file="{name}" 与引入的文件 {source.name} 不是同一个')
-    if text.strip("\n") != block.code.content.strip("\n"):
-        raise DocFailure(f"{where}：页面展示的不是整个 {project.show(source)}；.script 块要引入完整的文件")
     timeout = float(block.code.options.get("timeout", transcript.TIMEOUT))
     done = transcript.run_script(text, name, timeout)
     if done.timed_out:
@@ -107,6 +101,20 @@ def _script_output(block: Block, page: Page, project: Project) -> str:
     if done.left:
         raise DocFailure(f"{where}：{name} 运行后留下了文件：{'、'.join(done.left)}")
     return done.stdout
+
+
+def _script_of(block: Block, where: str, project: Project) -> tuple[Path, str]:
+    """`.script` 块展示的是哪个脚本：它的已发布文本必须就是这一块。"""
+    paths = list(dict.fromkeys(origin.path for origin in block.code.origins))
+    for path in paths:
+        try:
+            text = publish.published(path)
+        except (publish.PublishError, OSError):
+            continue  # 页面自己的行，或只被并入一段的脚本
+        if text.strip("\n") == block.code.content.strip("\n"):
+            return path, text
+    names = "、".join(project.show(path) for path in paths)
+    raise DocFailure(f'{where}：页面展示的不是整个 {names}；.script 块里只写一行 --8<-- "code/文件名.py"')
 
 
 def _text(block: Block, page: Page, project: Project, head: str, detail: str = "") -> str:

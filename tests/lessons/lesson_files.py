@@ -3,10 +3,12 @@
 文件名带连字符，code/ 也不是包，所以不能用 import 语句。
 """
 
+import sys
 import types
 from pathlib import Path
 
 CODE = Path(__file__).resolve().parents[2] / "code"
+sys.path.insert(0, str(CODE))  # 标着 bundle 的一段从同一个文件夹里的脚本导入定义
 
 
 def source(name: str) -> str:

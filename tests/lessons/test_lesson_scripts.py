@@ -15,11 +15,11 @@ import pytest
 import torch
 from lesson_files import CODE, load, source
 
-from livedocs.publish import published, scripts
+from livedocs.publish import published, scripts, section
 from livedocs.transcript import run_script
 
 SCRIPTS = [path.name for path in scripts(CODE)]
-STANDARD_LIBRARY_SCRIPTS = ["ai_core_examples.py", "single_head_attention.py"]
+STANDARD_LIBRARY_SCRIPTS = ["ai_core_examples.py", "kv_cache_cost.py", "single_head_attention.py"]
 
 
 def run(name, python=sys.executable, **env):
@@ -89,12 +89,16 @@ def test_import_is_silent_and_sets_nothing(name, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-ALLOWED_IMPORTS = {"single_head_attention.py": {"math"}, "ai_core_examples.py": {"math"}}
+ALLOWED_IMPORTS = {
+    "single_head_attention.py": {"math"},
+    "ai_core_examples.py": {"math"},
+    "kv_cache_cost.py": {"math", "typing"},
+}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_imports_only_what_the_reader_has(name):
-    """标准库的课只导入 math；其余的只用标准库和 torch，也不导入别的脚本。"""
+    """标准库的课只导入标准库里的一两个模块；其余的只用标准库和 torch，也不导入别的脚本。"""
     imported = set()
     for node in ast.walk(ast.parse(source(name))):
         if isinstance(node, ast.Import):
@@ -114,10 +118,31 @@ def test_text_can_be_shown_by_a_gbk_console(name):
 MARKER = re.compile(r"# --8<-- \[(?P<kind>start|end):(?P<name>[a-z][-_0-9a-z]*)\]\n")
 
 
+BUNDLE = re.compile(r"# --8<-- \[bundle:(?P<file>[-_0-9a-z]+\.py):(?P<names>[-_0-9a-z,]+)\]\n")
+END_BUNDLE = "# --8<-- [end-bundle]\n"
+
+
+def bundled(marker):
+    """bundle 标记要并入的文本：各片段之间空两行。"""
+    parts = [section(CODE / marker["file"], name) for name in marker["names"].split(",")]
+    return "\n\n\n".join("\n".join(line.text for line in part) for part in parts) + "\n"
+
+
 def sections(name):
-    """片段名到片段文本，按文件中的顺序；片段不嵌套。标记是否成对由 livedocs.publish 检查。"""
+    """片段名到片段文本，按文件中的顺序；并入的一段叫 “bundle:脚本名”。标记是否成对由 livedocs.publish 检查。"""
     found, current = {}, None
     for line in source(name).splitlines(keepends=True):
+        bundle = BUNDLE.fullmatch(line)
+        if bundle:
+            assert current is None
+            found[f"bundle:{bundle['file']}"] = bundled(bundle)
+            current = "在仓库里代替 bundle 的各行"
+            found[current] = ""
+            continue
+        if line == END_BUNDLE:
+            del found[current]
+            current = None
+            continue
         marker = MARKER.fullmatch(line)
         assert marker or "--8<--" not in line, f"片段标记写错了：{line.strip()}"
         if marker is None:
@@ -136,10 +161,10 @@ def sections(name):
 def test_sections_run_in_order_by_themselves(name, capsys):
     """页面按顺序引用各片段时，每个片段只需要它前面的片段；合起来就是整个脚本。"""
     namespace = {"__name__": "__main__"}
-    for section, text in sections(name).items():
-        exec(compile(text, f"{name}:{section}", "exec"), namespace)  # noqa: S102
-        if re.fullmatch(r"example_\d+", section):
-            (example,) = (value for key, value in namespace.items() if re.match(rf"{section}_", key))
+    for part, text in sections(name).items():
+        exec(compile(text, f"{name}:{part}", "exec"), namespace)  # noqa: S102
+        if re.fullmatch(r"example_\d+", part):
+            (example,) = (value for key, value in namespace.items() if re.match(rf"{part}_", key))
             example()
     outside = published(CODE / name)
     for text in sections(name).values():
@@ -187,6 +212,45 @@ EXPECTED_SECTIONS = {
         "main",
     ],
     "ai_core_examples.py": ["main"],
+    "02-basic-components-demo.py": [
+        "imports",
+        "bundle:03-attention-demo.py",
+        "embedding",
+        "layer_norm",
+        "rope_frequencies",
+        "interleaved",
+        "yarn",
+        "numbers",
+        *(f"example_{i}" for i in range(1, 7)),
+        "main",
+    ],
+    "04-mlp-moe-demo.py": [
+        "imports",
+        "bundle:03-attention-demo.py",
+        "check_hidden",
+        "gelu_mlp",
+        "ffn_width",
+        "swiglu",
+        "route",
+        "capacity",
+        "load_balance_loss",
+        "moe",
+        "dense_moe",
+        "counts",
+        "numbers",
+        *(f"example_{i}" for i in range(1, 9)),
+        "main",
+    ],
+    "kv_cache_cost.py": [
+        "imports",
+        "checks",
+        "cache_bytes",
+        "work",
+        "step_cost",
+        "read_all",
+        *(f"example_{i}" for i in range(1, 6)),
+        "main",
+    ],
 }
 
 

@@ -17,7 +17,7 @@ def test_only_the_output_changes(site, newline, bom):
     code, report = site.check("--update-docs", "docs")
     assert code == 0, report
     assert page.read_bytes() == right
-    assert "docs/page.md：写回 1 处输出" in report
+    assert "docs/page.md：写回 1 处" in report
     assert site.check("--update-docs", "docs")[0] == 0
     assert page.read_bytes() == right, "再写一次不变"
     assert site.check()[0] == 0

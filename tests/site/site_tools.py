@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.server
+import re
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -64,7 +65,7 @@ class Project:
         config = (before + after).replace("custom_dir: theme", f"custom_dir: {(ROOT / 'theme').as_posix()}")
         config = config.replace("- livedocs/hooks.py", f"- {(ROOT / 'livedocs' / 'hooks.py').as_posix()}")
         config = config.replace("livedocs/search-words.txt", (ROOT / "livedocs" / "search-words.txt").as_posix())
-        config = config.replace("watch: [code, livedocs, theme]\n", "")
+        config = re.sub(r"^watch:.*\n", "", config, flags=re.MULTILINE)
         (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
 
     def write(self, path: str, text: str) -> Path:

@@ -173,12 +173,23 @@ def test_the_404_page_is_chinese_and_styled_under_the_sub_path(site):
 def test_proof_page_counts_what_is_there(site):
     text = site.read("reference/proof/index.html")
     table = text[text.index("<th>代码块</th>") :]
-    rows = dict(re.findall(r'<tr><td><a href="[^"]*">([^<]*)</a></td><td>(\d+)</td>', table))
+    rows = dict(re.findall(r'<tr><td><a href="[^"]*">([^<]*)</a></td><td>(\d+|–)</td>', table))
     lab = site.read("labs/01-single-head-attention/index.html")
     blocks = len(re.findall(r'<div class="language-python (?:run|evidence|script)', lab))
     assert int(rows["实验 01 从零实现并验证单头因果注意力"]) == blocks > 10
     total = int(re.search(r"<th>合计 \d+ 页</th><td>(\d+)</td>", table).group(1))
-    assert total == sum(map(int, rows.values()))
+    assert total == sum(int(number) for number in rows.values() if number != "–")
+    assert "改动后尚未核对" not in table
+
+
+def test_every_lesson_carries_its_badge(site):
+    lab = site.read("labs/01-single-head-attention/index.html")
+    badge = re.search(r'<p class="proof-badge proof-badge--proved"[^>]*><a href="([^"]*)">([^<]*)</a>', lab)
+    assert badge and badge.group(1) == "../../reference/proof/"
+    assert re.fullmatch(r"本页 \d+ 段代码、\d+ 处输出、\d+ 个数字已核对（Python 3\.11）", badge.group(2))
+    assert "个代码单元" in site.read("labs/02-causal-attention/index.html")
+    for path in site.pages():
+        assert "proof-badge--stale" not in path.read_text(encoding="utf-8"), path
 
 
 @pytest.fixture(scope="module")
