@@ -72,8 +72,11 @@ def missed(page: Page, project: Project) -> list[Fault]:
     from mkdocs.utils.meta import get_data
 
     body, _ = get_data(read_source(page.path))
-    shown, collected = shown_code(project.markdown().convert(body)), collected_code(page)
-    return differences(page, shown, collected)
+    try:
+        html = project.markdown().convert(body)
+    except Exception as error:  # 扩展什么都可能抛出；网站也会在这里中止
+        return [Fault(Origin(page.path, 1), f"网站不能渲染这一页：{error}")]
+    return differences(page, shown_code(html), collected_code(page))
 
 
 def differences(page: Page, shown: list[tuple[str, str]], collected: list[tuple[str, str]]) -> list[Fault]:

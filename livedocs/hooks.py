@@ -187,7 +187,7 @@ def on_env(env, config: MkDocsConfig, files: Files):
                 for other in _in_reading_order(files)
             ]
             table = badges.table(rows, load_project(_root(config)), _proofs(config))
-            page.content = badges.PLACE.sub(lambda _: table, page.content)
+            page.content = badges.PLACE.sub(lambda _, table=table: table, page.content)
     return env
 
 

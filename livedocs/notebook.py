@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from livedocs import compare, rewrite
+from livedocs import compare, numbers, rewrite
+from livedocs.page import Fault, Line, Origin
 from livedocs.project import Project, find_root, load_project
 from livedocs.verdict import DocFailure
 
@@ -60,8 +61,45 @@ def stored_faults(notebook: dict) -> list[str]:
     return faults
 
 
-def execute(notebook: dict, folder: Path) -> dict:
-    """在新的内核里从头执行一份拷贝。
+def prose(notebook: dict, path: Path) -> numbers.Numbers:
+    """文字单元里的数和记号；出处的“行号”是单元序号。文字单元里的 Python 围栏不会运行，所以是 fault。"""
+    lines: list[Line] = []
+    after: list[int] = []
+    ran = 0
+    faults = []
+    for number, cell in enumerate(notebook["cells"], 1):
+        ran += cell["cell_type"] == "code"
+        if cell["cell_type"] != "markdown":
+            continue
+        inside = ""
+        for text in [*_source(cell).split("\n"), ""]:
+            mark = re.match(r"\s*(`{3,}|~{3,})(.*)", text)
+            if mark and not inside:
+                inside = mark.group(1)
+                if re.search(r"\bpy", mark.group(2), re.IGNORECASE):
+                    faults.append(Fault(Origin(path, number), "文字单元里的 Python 围栏不会运行；写成代码单元"))
+            elif mark and mark.group(1).startswith(inside):
+                inside = ""
+            lines.append(Line("" if inside or mark else text, Origin(path, number)))
+            after.append(ran)
+    found = numbers.scan_lines(lines, after, numbers.literals([_source(cell) for _, cell in code_cells(notebook)]))
+    found.faults = faults + found.faults
+    return found
+
+
+def prose_faults(found: numbers.Numbers, values: dict[int, list[dict]], name: str) -> list[str]:
+    """正文里没有来历的数，和与程序不符的数。`values` 是 `execute` 求出的值。"""
+    problems = [f"{name} 第 {fault.origin.line} 个单元：{fault.message}" for fault in found.faults]
+    queues = {after: list(answers) for after, answers in values.items()}
+    for binding in found.bindings:
+        error, _ = numbers.check(binding, queues[binding.after].pop(0))
+        if error:
+            problems.append(f"{name} 第 {binding.line.origin.line} 个单元：{error}")
+    return problems
+
+
+def execute(notebook: dict, folder: Path, expressions: dict[int, list[str]] | None = None) -> tuple[dict, dict[int, list[dict]]]:
+    """在新的内核里从头执行一份拷贝；返回它，和 `expressions`（第 n 个代码单元之后要求的值）的结果。
 
     Raises:
         NotebookError: 单元抛出异常、超时，或没有安装内核。
@@ -74,6 +112,7 @@ def execute(notebook: dict, folder: Path) -> dict:
     for cell in fresh.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+    probes = _insert_probes(fresh, expressions or {})
     client = NotebookClient(
         fresh, timeout=CELL_TIMEOUT, kernel_name="python3", resources={"metadata": {"path": str(folder)}}, record_timing=False
     )
@@ -89,7 +128,37 @@ def execute(notebook: dict, folder: Path) -> dict:
         if type(error).__name__ == "NoSuchKernel":
             raise NotebookError("没有名为 python3 的内核；运行 pip install -r requirements.txt") from None
         raise
-    return json.loads(nbformat.writes(fresh))
+    values = {after: json.loads(cell.outputs[0]["text"]) for after, cell in probes.items()}
+    fresh.cells = [cell for cell in fresh.cells if not any(cell is probe for probe in probes.values())]
+    ran = (cell for cell in fresh.cells if cell.cell_type == "code" and cell.execution_count is not None)
+    for count, cell in enumerate(ran, 1):  # 插入的单元也占了序号
+        cell.execution_count = count
+        for output in cell.outputs:
+            if "execution_count" in output:
+                output.execution_count = count
+    return json.loads(nbformat.writes(fresh)), values
+
+
+def _insert_probes(notebook, expressions: dict[int, list[str]]) -> dict:
+    """在代码单元之后插入求值的单元，返回 {前面有几个代码单元: 插入的单元}。"""
+    import nbformat
+
+    probes, cells, ran = {}, [], 0
+
+    def probe() -> None:
+        if expressions.get(ran) and ran not in probes:
+            call = f'__import__("livedocs.worker", fromlist=["report"]).report({expressions[ran]!r}, globals())'
+            probes[ran] = nbformat.v4.new_code_cell(call)
+            cells.append(probes[ran])
+
+    probe()
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type == "code":
+            ran += 1
+            probe()
+    notebook.cells = cells
+    return probes
 
 
 def _failed_cell(notebook) -> str:
@@ -189,7 +258,17 @@ class NotebookFile(pytest.File):
     """一个 notebook；整本是一项测试，因为单元要在同一个内核里依次执行。"""
 
     def collect(self):
+        from livedocs import memory
+
         project = load_project(find_root(self.path))
+        code = ""
+        try:
+            code = "\n".join(_source(cell) for _, cell in code_cells(read(self.path)))
+        except NotebookError:
+            pass  # 由测试报告
+        self.memory = memory.Memory(self.config, project, self.path, code)
+        if self.memory.unchanged():
+            return
         self.add_marker(pytest.mark.xdist_group(project.show(self.path)))
         yield NotebookItem.from_parent(self, name="[notebook]", project=project)
 
@@ -208,10 +287,17 @@ class NotebookItem(pytest.Item):
         faults = stored_faults(stored)
         if faults and not update:
             raise NotebookError("\n".join([*faults, f"  重新执行并写回：pytest --update-docs {name}"]))
-        fresh = execute(stored, self.path.parent)
+        found = prose(stored, self.path)
+        expressions: dict[int, list[str]] = {}
+        for binding in found.bindings:
+            expressions.setdefault(binding.after, []).append(binding.expression)
+        fresh, values = execute(stored, self.path.parent, expressions)
         problems = stored_faults(fresh)
         if problems:
             raise NotebookError("\n".join(problem.replace("存下的输出", "输出") for problem in problems))
+        loose = prose_faults(found, values, name)
+        if loose:
+            raise NotebookError("\n".join(loose))
         new_cells = dict(code_cells(fresh))
         differences = []
         for number, cell in code_cells(stored):
@@ -230,6 +316,8 @@ class NotebookItem(pytest.Item):
             self.config.stash[plugin.NOTES] += plugin.write_proof(self.project, name, entry)
         elif (pages := proof.load(self.project.root)) is not None and (problem := proof.compare(name, pages.get(name), entry)):
             raise NotebookError(problem)
+        self.parent.memory.remember()
+        self.user_properties.append(("livedocs", f"number:{len(found.bindings)}"))
         self.user_properties.append(("livedocs", f"cell:{len(code_cells(stored))}"))
 
     def repr_failure(self, excinfo):

@@ -33,7 +33,7 @@ VERSIONED = re.compile(
 )
 #: 章节、公式、图表的编号，日期，网址里的端口。
 REFERENCE = re.compile(
-    r"(?:第|§|节|章|图|表|式|附录)[ ]?[A-Z]?\d+(?:\.\d+)*|\d+(?:\.\d+)+[ ]?(?:节|章|页|课|小节)"
+    r"(?:issue|PR|#)[ ]?\d+|(?:第|§|节|章|图|表|式|附录)[ ]?[A-Z]?\d+(?:\.\d+)*|\d+(?:\.\d+)+[ ]?(?:节|章|页|课|小节)"
     r"|(?<!\d)(?:19|20)\d\d(?=[ ]?年|-\d\d)(?:-\d\d){0,2}|(?:et al\.|等)[，, （(]*(?:19|20)\d\d|[A-Z][a-z]+[ ](?:19|20)\d\d|:\d{2,5}(?!\d)"
 )
 #: 链接文字里的章节号，例如 `[3.2 多头](…)`、`[实验 01](…)`。
@@ -67,15 +67,25 @@ class Numbers:
 
 def scan(page: Page) -> Numbers:
     """找出一页里全部的数和记号；没有出处的数是 fault。"""
-    found = Numbers()
     in_fence = {n for fence in page.fences for n in range(fence.start, fence.end)}
+    lines = [Line("", line.origin) if n in in_fence else line for n, line in enumerate(page.lines)]
+    after = [0] * len(lines)
+    for block in page.blocks:
+        for number in range(block.code.end, len(lines)):
+            after[number] += 1
+    return scan_lines(lines, after, literals([block.code.content for block in page.blocks]))
+
+
+def scan_lines(lines: list[Line], after: list[int], inputs: set[float]) -> Numbers:
+    """同 `scan`，对任意几行正文：`after[i]` 是第 i 行前面有几段代码，`inputs` 是程序里写着的数。"""
+    found = Numbers()
     paragraphs: list[list[tuple[int, Line]]] = [[]]
     footnote = comment = False
-    for number, line in enumerate(page.lines):
+    for number, line in enumerate(lines):
         text = str(line)
-        if number in in_fence or not text.strip():
+        if not text.strip():
             paragraphs.append([])
-            footnote = footnote and not text.strip()
+            footnote = footnote and not text
             continue
         if re.match(r"[ ]{0,3}\[\^[^\]]+\]:", text):
             footnote = True
@@ -85,21 +95,19 @@ def scan(page: Page) -> Numbers:
         opens, closes = outside.rfind("<!--"), outside.rfind("-->")
         skip = comment or footnote
         comment = opens > closes or (comment and closes < 0)
-        if skip or (opens > closes):
-            continue
-        paragraphs[-1].append((number, line))
-    inputs = literals(page)
+        if not skip and opens <= closes:
+            paragraphs[-1].append((number, line))
     for paragraph in paragraphs:
-        _scan_paragraph(paragraph, page, inputs, found)
+        _scan_paragraph(paragraph, after, inputs, found)
     return found
 
 
-def literals(page: Page) -> set[float]:
-    """页面的程序里写着的全部数字常量（取绝对值）：声明为“给定”的数必须在其中。"""
+def literals(programs: list[str]) -> set[float]:
+    """程序里写着的全部数字常量（取绝对值）：声明为“给定”的数必须在其中。"""
     values: set[float] = set()
-    for block in page.blocks:
+    for program in programs:
         try:
-            tree = ast.parse(block.code.content)
+            tree = ast.parse(program)
         except (SyntaxError, ValueError):
             continue
         for node in ast.walk(tree):
@@ -122,14 +130,13 @@ def _check_given(spans, text: str, line: Line, inputs: set[float], found: Number
             )
 
 
-def _scan_paragraph(paragraph: list[tuple[int, Line]], page: Page, inputs: set[float], found: Numbers) -> None:
+def _scan_paragraph(paragraph: list[tuple[int, Line]], after: list[int], inputs: set[float], found: Numbers) -> None:
     if not paragraph:
         return
     table = sum(line.lstrip().startswith("|") for _, line in paragraph) == len(paragraph)
     whole = "".join(line for _, line in paragraph)
     header_cites = table and "[^" in paragraph[0][1]
     for number, line in paragraph:
-        after = sum(block.code.end <= number for block in page.blocks)
         text = str(line)
         masked, formulas, codes = _mask(text)
         taken: list[tuple[int, int]] = []
@@ -143,7 +150,7 @@ def _scan_paragraph(paragraph: list[tuple[int, Line]], page: Page, inputs: set[f
                 taken.extend(spans)
                 _check_given(spans, text, line, inputs, found)
             else:
-                found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after, formula))
+                found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after[number], formula))
                 taken.extend(spans)
         for match in NUMBER.finditer(masked):
             if found.faults and found.faults[-1].origin == line.origin and "没有紧挨着" in found.faults[-1].message:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shlex
 import textwrap
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from html.parser import HTMLParser
@@ -16,7 +17,7 @@ from pathlib import Path
 
 from markdown.extensions.attr_list import get_attrs
 from pymdownx.snippets import SnippetMissingError
-from pymdownx.superfences import RE_NESTED_FENCE_START, SuperFencesException
+from pymdownx.superfences import RE_HL_LINES, RE_LINENUMS, RE_NESTED_FENCE_START, SuperFencesException
 
 from livedocs.project import Project
 from livedocs.publish import published_lines
@@ -192,6 +193,8 @@ class _Tracing:
         return [Line(text, Origin(Path(path), n)) for n, text in enumerate(super().read_lines(path), 1)]
 
     def dedent(self, lines):
+        if not lines:
+            return [Line("", self.at)]  # 空的片段：网站显示一个空行
         texts = textwrap.dedent("\n".join(lines)).split("\n")
         return [Line(text, line.origin) for text, line in zip(texts, lines, strict=False)]
 
@@ -200,10 +203,35 @@ class _Tracing:
         return _SectionMatch(match, line.origin) if match and isinstance(line, Line) else match
 
     def run(self, lines):
-        self.lines = [
-            line if isinstance(line, Line) else Line(line, Origin(Path(), 0)) for line in super().run(lines)
-        ]
+        self.at = last = lines[-1].origin
+        self.RE_ALL_SNIPPETS = _Watch(type(self).RE_ALL_SNIPPETS, self._at)
+        self.RE_SNIPPET = _Watch(type(self).RE_SNIPPET, self._blank)
+        self.blank, self.lines = [], []
+        for line in super().run(lines):
+            if not isinstance(line, Line):
+                line = Line(line, self.blank.pop(0) if line == "" and self.blank else last)
+            self.lines.append(line)
         return list(self.lines)
+
+    def _at(self, line):
+        self.at = line.origin
+
+    def _blank(self, line):
+        if not line.strip():
+            self.blank.append(line.origin)
+
+
+@dataclass(frozen=True)
+class _Watch:
+    """一个正则表达式；每次匹配之前把那一行告诉 `tell`。"""
+
+    pattern: re.Pattern
+    tell: Callable[[Line], None]
+
+    def match(self, line):
+        if isinstance(line, Line):
+            self.tell(line)
+        return self.pattern.match(line)
 
 
 @dataclass(frozen=True)
@@ -315,7 +343,7 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
     def run(lines):
         origin_lines = snippets.lines if snippets else [Line(t, Origin(Path(), 0)) for t in body.split("\n")]
         if len(lines) < len(origin_lines):
-            raise RuntimeError("别的预处理器改变了行数，围栏的行号不再可靠")
+            raise SuperFencesException("mkdocs.yml 里有扩展在围栏之前改变了行数，围栏的行号不再可靠")
         filler = Line("", Origin(page.path, 0))
         seen_lines[:] = origin_lines + [filler] * (len(lines) - len(origin_lines))
         watched.extend(lines)
@@ -332,7 +360,9 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
         page.faults.append(Fault(_include_of(snippets.reading if snippets else "", lines).origin, f"片段不能读取：{error}"))
         return
     except SuperFencesException as error:
-        at = seen_lines[watched.at] if seen_lines else _include_of(snippets.expanding, lines)
+        at = seen_lines[watched.at] if seen_lines else _include_of(snippets.expanding if snippets else "", lines)
+        if drawing := re.search(r"[^\s：]+\.svg", str(error)):  # 图的错误到最后才知道，不在读到的那一行
+            at = next((line for line in seen_lines if drawing.group() in line), lines[0])
         page.faults.append(Fault(at.origin, str(error)))
         return
     page.lines, page.html = seen_lines, html
@@ -471,6 +501,9 @@ def _check_header(page: Page, fence: Fence) -> None:
             fault(f"不认识的类 .{name}；Python 块可用 {'、'.join('.' + c for c in sorted(CODE_CLASSES))}，输出用 .output")
     if "notest" in fence.options and fence.options["notest"].strip() in ("", "notest"):
         fault('notest 要写明原因：notest="为什么不能运行"')
+    for key, right in (("hl_lines", RE_HL_LINES), ("linenums", RE_LINENUMS)):
+        if key in fence.options and not right.match(fence.options[key]):
+            fault(f"{key}={fence.options[key]!r} 的写法不对")
     for key in ("timeout", "rtol", "atol"):
         if key in fence.options:
             try:

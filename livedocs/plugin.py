@@ -15,7 +15,7 @@ from pytest_markdown_docs._runners import _Runner, register_runner
 from pytest_markdown_docs.definitions import FenceTestDefinition
 from pytest_markdown_docs.plugin import MarkdownTextFile
 
-from livedocs import guard, numbers, proof, rewrite, verdict
+from livedocs import guard, memory, numbers, proof, rewrite, verdict
 from livedocs.page import Block, Fault, Page, load_page
 from livedocs.project import Project, ProjectError, find_root, load_project
 from livedocs.runner import PageRun
@@ -40,6 +40,11 @@ class PageState:
     def name(self) -> str:
         return self.project.show(self.page.path)
 
+    @property
+    def complete(self) -> bool:
+        """这一页的每一项都运行过，并且通过。"""
+        return not self.failed and self.passed == self.total
+
     def finish(self) -> list[str]:
         """这页的测试都跑完了：收回进程，写回改动和证明。返回给作者看的话。"""
         self.run.close()
@@ -49,7 +54,7 @@ class PageState:
         elif self.edits and rewrite.apply(self.page.path, self.edits):
             notes.append(f"{self.name}：写回 {len(self.edits)} 处")
         self.edits = []
-        if self.update and (self.failed or self.passed == self.total):
+        if self.update and (self.failed or self.complete):
             entry = None if self.failed else proof.entry_of_page(load_page(self.page.path, self.project), self.project)
             notes += write_proof(self.project, self.name, entry)
         return notes
@@ -203,6 +208,7 @@ class PageFile(MarkdownTextFile):
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
         self.state: PageState | None = None
+        self.memory: memory.Memory | None = None
 
     def collect(self):
         project = load_project(find_root(self.path))
@@ -210,6 +216,10 @@ class PageFile(MarkdownTextFile):
         update = self.config.getoption("--update-docs")
         self.state = PageState(page, project, PageRun(self.path, page.blocks), update)
         self.add_marker(pytest.mark.xdist_group(self.state.name))
+        code = "\n".join(block.code.content for block in page.blocks)
+        self.memory = memory.Memory(self.config, project, self.path, code)
+        if not page.faults and self.memory.unchanged():
+            return
         items = list(self._items(page, project, update))
         self.state.total = len(items)
         yield from items
@@ -259,7 +269,9 @@ _current = SimpleNamespace(page=None)
 
 
 def pytest_addoption(parser):
-    parser.getgroup("livedocs").addoption(
+    group = parser.getgroup("livedocs")
+    group.addoption("--changed", action="store_true", help="上次通过之后没有变过的页面不再检查（页面、片段、脚本、图、版本都没变）")
+    group.addoption(
         "--update-docs", action="store_true", help="把实际输出写回页面、notebook 和抄录；其余不动，用 git diff 看改了什么"
     )
 
@@ -272,6 +284,7 @@ def pytest_configure(config):
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "loadgroup"  # 一页是一个程序，不能分给两个进程
     config.stash[NOTES] = []
+    config.stash[memory.SKIPPED] = []
 
 
 #: 运行结束时打印给作者看的话。
@@ -310,6 +323,8 @@ def pytest_runtest_protocol(item, nextitem):
         state = getattr(item.parent, "state", None)
         if isinstance(state, PageState) and (nextitem is None or nextitem.parent is not item.parent):
             item.config.stash[NOTES] += state.finish()
+            if state.complete:
+                item.parent.memory.remember()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -322,7 +337,14 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+def pytest_sessionfinish(session, exitstatus):
+    if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.stash[memory.SKIPPED]:
+        session.exitstatus = pytest.ExitCode.OK
+
+
 def pytest_terminal_summary(terminalreporter, config):
+    if skipped := config.stash[memory.SKIPPED]:
+        terminalreporter.write_line(f"--changed：{len(skipped)} 页上次通过之后没有变过，没有再检查")
     for note in config.stash[NOTES]:
         terminalreporter.write_line(note)
     counts: dict[str, int] = {}

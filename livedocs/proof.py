@@ -83,6 +83,7 @@ def entry_of_notebook(path: Path, project: Project) -> Entry:
     return Entry(
         hash=page_hash(path, project),
         outputs=sum(len(notebook.normal_outputs(cell)) for _, cell in cells),
+        numbers=len(notebook.prose(notebook.read(path), path).bindings),
         cells=len(cells),
         versions=_versions(code, project),
     )

@@ -116,13 +116,9 @@ class Interpreter:
 
     def evaluate(self, expression: str) -> dict:
         """求一个表达式的值，返回 {"value": …} 或 {"error": …}。"""
-        try:
-            compiled = compile(expression, "<expr>", "eval", flags=self.flags, dont_inherit=True)
-            return {"value": plain(eval(compiled, self.module.__dict__))}
-        except BaseException as exception:
-            return {"error": describe(exception)["last"]}
-        finally:
-            self.captured()
+        answer = evaluate(expression, self.module.__dict__, self.flags)
+        self.captured()
+        return answer
 
     def captured(self) -> tuple[str, str]:
         """取走并清空到现在为止写出的内容；页面绕过 sys.stdout 直接写描述符的也算。"""
@@ -151,6 +147,20 @@ def describe(exception: BaseException) -> dict:
         frames.append([exception.filename, exception.lineno or 1, "<module>"])
     names = [base.__name__ for base in kind.__mro__ if base not in (object, BaseException)]
     return {"type": kind.__name__, "bases": names, "last": f"{name}: {text}" if text else name, "frames": frames}
+
+
+def evaluate(expression: str, namespace: dict, flags: int = 0) -> dict:
+    """在 `namespace` 里求值：{"value": …} 或 {"error": 异常的最后一行}。"""
+    try:
+        compiled = compile(expression, "<expr>", "eval", flags=flags, dont_inherit=True)
+        return {"value": plain(eval(compiled, namespace))}
+    except BaseException as exception:
+        return {"error": describe(exception)["last"]}
+
+
+def report(expressions: list[str], namespace: dict) -> None:
+    """把各表达式的值打印成一行 JSON；notebook 的检查在它自己的内核里调用它。"""
+    print(dumps([evaluate(expression, namespace) for expression in expressions]))
 
 
 def serve_page(pipe: Pipe, start: dict) -> None:

@@ -17,6 +17,10 @@ def stream(text: str, name: str = "stdout") -> dict:
     return {"output_type": "stream", "name": name, "text": text}
 
 
+def text(source: str) -> dict:
+    return {"cell_type": "markdown", "id": f"m{abs(hash(source)) % 10**8}", "metadata": {}, "source": source}
+
+
 ERROR = {"output_type": "error", "ename": "ValueError", "evalue": "坏", "traceback": []}
 KERNEL = {"kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"}, "language_info": {"name": "python"}}
 
@@ -34,6 +38,9 @@ FAULTS = {
     "存下的输出是警告": ([cell("x = 1", stream("UserWarning: 旧\n", "stderr"))], ["第 1 个单元存下的输出含有标准错误"]),
     "新的输出是警告": ([cell("import sys\nprint('警', file=sys.stderr)")], ["第 1 个单元输出含有标准错误"]),
     "没有执行过": ([cell("x = 1", count=None)], ["第 1 个单元没有执行过"]),
+    "正文里没有来历的数": ([text("权重是 0.33。"), cell("x = 1")], ["docs/nb.ipynb 第 1 个单元：数 0.33 没有来历"]),
+    "正文里的数与程序不符": ([cell("w = 0.3302"), text("权重是 0.67<!--= w -->。")], ["docs/nb.ipynb 第 2 个单元：写的是 0.67，w 是 0.3302，应写 0.33"]),
+    "正文里的 Python 围栏": ([text("```python\nprint(1)\n```"), cell("x = 1")], ["第 1 个单元：文字单元里的 Python 围栏不会运行"]),
     "多了输出": ([cell("x = 1", stream("1\n"))], ["输出的种类不同：存下的是 stream:stdout(text/plain)，实际是 没有输出"]),
 }
 
@@ -71,6 +78,14 @@ def test_update_writes_only_what_differs(site):
     data = path.read_bytes()
     assert site.check()[0] == 0 and site.check("--update-docs", "docs")[0] == 0
     assert path.read_bytes() == data
+
+
+def test_bound_numbers_are_taken_at_their_place(site):
+    path = write(site, text("先 0.5<!--= 1 / 2 -->"), cell("x = 0.25"), text("是 0.25<!--= x -->"), cell("x = 0.75", count=2), text("`[0.75, 1.5]`<!--= [x, 2 * x] -->，给定 0.25<!--given-->"))
+    before = path.read_bytes()
+    code, report = site.check()
+    assert code == 0 and "4 个绑定的数" not in report and "3 个绑定的数" in report, report
+    assert site.check("--update-docs", "docs")[0] == 0 and path.read_bytes() == before
 
 
 def test_failing_notebook_is_not_rewritten(site):

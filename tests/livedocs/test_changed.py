@@ -1,0 +1,68 @@
+"""`--changed` 跳过没有变过的页面，而且只跳过它们。"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from test_page_faults import fence
+
+from livedocs import memory
+
+A = "# 甲\n\n" + fence('--8<-- "code/demo.py:one"\nprint(one())', output="1")
+B = "# 乙\n\n" + fence("print(2)", output="2")
+DEMO = "# --8<-- [start:one]\ndef one():\n    return 1\n# --8<-- [end:one]\n"
+
+
+@pytest.fixture
+def checked(site):
+    site.script(DEMO)
+    site.page(A, "a.md")
+    site.page(B, "b.md")
+    code, _ = run(site)
+    assert code == 0
+    return site
+
+
+def run(site, *args):
+    result = site.pytester.runpytest_inprocess("-p", "no:hypothesispytest", "--changed", *(args or ("docs",)))
+    return int(result.ret), "\n".join(result.outlines)
+
+
+def test_nothing_changed_nothing_checked(checked):
+    code, report = run(checked)
+    assert code == 0 and "--changed：2 页上次通过之后没有变过" in report and "passed" not in report
+
+
+@pytest.mark.parametrize("change", ["页面", "脚本", "检查程序", "设置", "版本"])
+def test_a_change_is_checked(checked, change, monkeypatch):
+    expected = "2 页"
+    if change == "页面":
+        checked.page(A.replace("1\n```\n", "9\n```\n"), "a.md")
+    elif change == "脚本":
+        checked.script(DEMO.replace("return 1", "return 9"))
+    elif change == "检查程序":
+        monkeypatch.setattr(memory, "engine_hash", lambda: "另一个")
+    elif change == "设置":
+        with (checked.root / "mkdocs.yml").open("a", encoding="utf-8") as stream:
+            stream.write("# 变了\n")
+    else:
+        monkeypatch.setattr(memory, "sys", SimpleNamespace(version="另一个"))
+    code, report = run(checked)
+    if change in ("页面", "脚本"):
+        assert code == 1 and "docs/a.md" in report and "--changed：1 页" in report
+    else:
+        assert code == 0 and "6 passed" in report and f"--changed：{expected}" not in report
+
+
+def test_a_failed_page_is_checked_again(checked):
+    checked.page(B.replace("2\n```\n", "3\n```\n"), "b.md")
+    assert run(checked)[0] == 1
+    code, report = run(checked)
+    assert code == 1 and "--changed：1 页" in report
+
+
+def test_part_of_a_page_is_not_remembered(checked):
+    checked.page(B + "\n没有来历的 0.75。\n", "b.md")
+    assert run(checked, "docs/b.md::[CodeFence#1][line:3]")[0] == 0
+    assert run(checked)[0] == 1
