@@ -80,9 +80,15 @@ class _Worker:
         except queue.Empty:
             raise WorkerDied(f"超过 {timeout:g} 秒还没有结束") from None
         if answer is None or "exited" in answer:
-            code = self.process.poll() if answer is None else answer["exited"]
+            code = self._exit_code() if answer is None else answer["exited"]
             raise WorkerDied(f"进程中途结束（退出码 {code}）")
         return answer
+
+    def _exit_code(self) -> int | None:
+        try:
+            return self.process.wait(timeout=5)
+        except subprocess.TimeoutExpired:
+            return None
 
     def close(self) -> None:
         if self.process.poll() is None:

@@ -22,7 +22,8 @@ import traceback
 import types
 from json import dumps, loads  # 绑定到这里，页面改了 json 模块也不受影响
 
-FORKS = sys.platform.startswith("linux")
+#: 设了 LIVEDOCS_SPAWN，Linux 也走 Windows 和 macOS 的路：测试用它。
+FORKS = sys.platform.startswith("linux") and not os.environ.get("LIVEDOCS_SPAWN")
 FUTURE_FLAGS = 0
 for _name in __future__.all_feature_names:
     FUTURE_FLAGS |= getattr(__future__, _name).compiler_flag

@@ -199,6 +199,21 @@ def test_broken_mkdocs_yml_is_a_sentence(site):
     assert "Traceback" not in report
 
 
+def test_without_fork(site, monkeypatch):
+    """Windows 和 macOS 上一页一个新进程：结果、超时和出错的报告都一样。"""
+    monkeypatch.setenv("LIVEDOCS_SPAWN", "1")
+    site.script(DEMO)
+    site.page(GOOD + "\n值 2.0<!--= root(4) -->\n", "a.md")
+    site.page(fence("x = 1") + "\n" + fence("print('x' in globals())", output="True"), "b.md")
+    code, report = site.check_apart()
+    assert code == 0, report
+    site.page(fence("while True:\n    pass", '{.python .run timeout="0.3"}') + "\n" + fence("y = 1"), "a.md")
+    site.page(fence("import os\nos._exit(3)"), "c.md")
+    code, report = site.check_apart()
+    assert code == 1 and "docs/a.md:1：超过 0.3 秒还没有结束" in report
+    assert "docs/a.md:6：前面第 1 段代码（a.md:1）没有运行完" in report and "docs/c.md:1：进程中途结束（退出码 3）" in report
+
+
 def test_nothing_leaks_from_page_to_page(site):
     """一页可以关掉标准输出、换目录、改 builtins、留下线程；下一页看不到。"""
     site.page(

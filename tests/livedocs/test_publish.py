@@ -82,6 +82,32 @@ def test_page_download_and_transcript_are_the_same(scripts):
     assert code == 0, report
 
 
+def test_update_rewrites_the_transcript(scripts):
+    path = scripts.page(fence('--8<-- "code/2-user.py"', "{.python .script}", "5.0\n旧"))
+    code, report = scripts.check()
+    assert code == 1 and "docs/page.md:5：输出与文档不一致" in report and "-旧" in report and "+6.0" in report
+    assert scripts.check("--update-docs", "docs")[0] == 0
+    assert path.read_text(encoding="utf-8") == fence('--8<-- "code/2-user.py"', "{.python .script}", "6.0")
+
+
+BAD_SCRIPTS = {
+    "抛出异常": ("raise ValueError('坏')\n", "ValueError: 坏"),
+    "写到标准错误": ("import sys\nprint('糟', file=sys.stderr)\n", "糟"),
+    "留下文件": ("open('left.txt', 'w').close()\n", "留下了文件：left.txt"),
+    "导入邻居": ("import importlib\nimportlib.import_module('1-parts')\n", "No module named '1-parts'"),
+    "读邻居的文件": ("print(open('1-parts.py').read())\n", "FileNotFoundError"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_SCRIPTS)
+def test_scripts_run_alone_and_cleanly(scripts, name):
+    text, message = BAD_SCRIPTS[name]
+    scripts.script(text)
+    scripts.page(fence('--8<-- "code/demo.py"', "{.python .script}"))
+    code, report = scripts.check()
+    assert code == 1 and "docs/page.md:1：demo.py" in report and message in report
+
+
 def test_a_crash_in_bundled_code_names_both_places(scripts):
     scripts.page(fence('--8<-- "code/1-parts.py:check"\ncheck(-1)'))
     code, report = scripts.check()
