@@ -13,7 +13,8 @@
 
 记号：B = batch，T = 这次送进来的词元数，past = 缓存里已有的词元数，S = past + T，
 C = hidden_size，H = n_heads（查询头数），Hkv = n_kv_heads，D = head_dim。
-前六个名字、缓存的布局 [B, S, Hkv, D] 与 MiniMind 的 model_minimind.py 对应。
+SimpleRMSNorm、precompute_freqs_cis、apply_rotary_pos_emb、repeat_kv、SimpleAttention，以及缓存的布局
+[B, S, Hkv, D]，与 MiniMind 的 model_minimind.py 对应；掩码与 softmax 在那里写在 Attention 的 forward 里。
 
 运行：python 03-attention-demo.py（需要 torch，CPU 就够）
 """
@@ -179,8 +180,8 @@ def masked_softmax(scores, keep):
         raise ValueError(f"keep 应是布尔张量（True 表示看得见），得到 {keep.dtype}")
     empty = (~keep).all(dim=-1)  # [..., T]
     if empty.any():
-        row = empty.nonzero()[0].tolist()
-        raise ValueError(f"掩码 {list(keep.shape)} 的第 {row} 行没有合法的键：权重无从分配")
+        row = ", ".join(map(str, empty.nonzero()[0].tolist()))
+        raise ValueError(f"keep[{row}] 没有合法的键：掩码是 {list(keep.shape)}，这一行全是 False，权重无从分配")
     wide = at_least_fp32(scores).masked_fill(~keep, -math.inf)  # [..., T, S]
     return wide.softmax(dim=-1).to(scores.dtype)  # [..., T, S]
 # --8<-- [end:masked_softmax]

@@ -1,4 +1,4 @@
-"""拆头与合头：[B, T, C] 到 [B, H, T, D] 再回来，跟着一个元素走完每一步。"""
+"""拆头与合并：[B, T, C] 到 [B, H, T, D] 再回来，跟着一个元素走完每一步。"""
 
 from .svg import Figure
 
@@ -35,11 +35,11 @@ def draw():
     right, wrong = place(by_token, target), place(by_head, target)
 
     fig = Figure(
-        "拆头与合头时每个元素去了哪里",
+        "拆头与合并时每个元素去了哪里",
         f"批次 0 的 {T}×{C} 个元素按内存次序编号，两个头用两种颜色。reshape 只把每行分成 {H} 组；"
         f"transpose 把头换到词元之前，每个头得到一个 {T}×{D} 的矩阵；转置回来再 reshape 就还原。"
         f"元素 {target} 的下标依次是 [0,{t},{c}]、[0,{t},{h},{d}]、[0,{h},{t},{d}]、[0,{right[0]},{right[1]}]。"
-        f"漏了转置就合头，形状一样，前两行却全是头 0，元素 {target} 到了 [0,{wrong[0]},{wrong[1]}]。",
+        f"合并时漏了转置，形状一样，前两行却全是头 0，元素 {target} 到了 [0,{wrong[0]},{wrong[1]}]。",
         height=752,
     )
     rings = []  # 跟踪的元素的粗框，最后画，不被邻格盖住
@@ -112,11 +112,11 @@ def draw():
     where(y + t * CELL[1], 0, h, t, d)
     y += T * CELL[1] + 11
 
-    # 合头：对的与错的
+    # 合并：对的与错的
     small = (26, CELL[1])
     lefts = (16, 256)
     ends = (
-        ("transpose(1, 2)，再 reshape", "合头", by_token, right, "还原", "f-v"),
+        ("transpose(1, 2)，再 reshape", "合并", by_token, right, "还原", "f-v"),
         ("直接 reshape", "漏了转置", by_head, wrong, "错位", "f-x"),
     )
     for x, (label, name, order, at, verdict, cls) in zip(lefts, ends):

@@ -16,6 +16,14 @@ NAMES = (
     "kv-cache",
     "kv-cache-cost",
     "mask-before-softmax",
+    "norm-geometry",
+    "rope-wavelength",
+    "swiglu-path",
+    "moe-routing",
+    "architecture-path",
+    "block-residual",
+    "label-shift",
+    "poem-loss",
 )
 
 

@@ -50,4 +50,4 @@ def diff(documented: str, actual: str, limit: int = 24) -> str:
     lines = [line for line in lines if not line.startswith("@@")]
     if len(lines) > limit:
         lines = [*lines[:limit], f"…… 另有 {len(lines) - limit} 行不同"]
-    return "\n".join(lines)
+    return "\n".join(line if len(line) <= 240 else f"{line[:240]}…… 这一行共 {len(line) - 1} 字" for line in lines)

@@ -1,11 +1,12 @@
 """守卫：网站真正显示的代码围栏，与收集器收集到的，必须逐个相同。
 
-`page.py` 追踪围栏时换下了两处预处理器；这里用一字未改的网站设置把同一页再渲染一次，从 HTML 里读出读者看到的
-每一段代码，与收集到的比较。追踪的规则若有遗漏，就在这里变红，而不是悄悄少检查一段。
+`page.py` 追踪围栏时换下了两处预处理器；这里用网站自己的设置（只是不上色）把同一页再渲染一次，从 HTML 里读出
+读者看到的每一段代码，与收集到的比较。追踪的规则若有遗漏，就在这里变红，而不是悄悄少检查一段。
 """
 
 from __future__ import annotations
 
+from html import escape
 from html.parser import HTMLParser
 
 from livedocs.page import Fault, Fence, Origin, Page, read_source
@@ -62,6 +63,27 @@ def collected_code(page: Page) -> list[tuple[str, str]]:
     return [(fence.lang, fence.content.strip("\n")) for fence in _as_shown(page)]
 
 
+class _Plain:
+    """不上色的高亮程序：文字、语言类与外层的元素照旧，只是没有一个个词的颜色。上色占渲染的大半时间。"""
+
+    def __init__(self, *_, **__):
+        pass
+
+    def highlight(self, source, language, *_, **__):
+        return f'<div class="language-{escape(language)} highlight"><pre><code>{escape(source)}</code></pre></div>'
+
+
+def _without_colours(md) -> None:
+    fences = md.preprocessors["fenced_code_block"]
+    settings = fences.get_hl_settings
+
+    def plain_settings():
+        settings()
+        fences.highlighter = _Plain
+
+    fences.get_hl_settings = plain_settings
+
+
 def _as_shown(page: Page) -> list[Fence]:
     """按网页上的先后；只有脚注里的围栏与源文的先后不同。"""
     return sorted(page.fences, key=lambda fence: fence.shown_at)
@@ -72,10 +94,12 @@ def missed(page: Page, project: Project) -> list[Fault]:
     from mkdocs.utils.meta import get_data
 
     body, _ = get_data(read_source(page.path))
+    md = project.markdown()
+    _without_colours(md)
     try:
-        html = project.markdown().convert(body)
+        html = md.convert(body)
     except Exception as error:  # 扩展什么都可能抛出；网站也会在这里中止
-        return [Fault(Origin(page.path, 1), f"网站不能渲染这一页：{error}")]
+        return [Fault(Origin(page.path, 1), f"网站不能渲染这一页：{error!r}")]
     return differences(page, shown_code(html), collected_code(page))
 
 

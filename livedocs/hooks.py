@@ -5,7 +5,7 @@
 - notebook 的链接、图片、目录（notebook 不经过 Python-Markdown）；
 - 公式的两步排版（排版要在进入索引之后）；
 - KaTeX 的样式与字体、打包好的前端与浏览器里的 Python 解释器、搜索 worker 的修补；
-- 站点与词典的路径、看得懂的构建错误。
+- 内容安全策略、站点与词典的路径、看得懂的构建错误。
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from mkdocs.structure.toc import get_toc
 from mkdocs.utils import get_relative_url
 from pymdownx.snippets import SnippetMissingError
 
-from livedocs import badges, maths, notebook_page, proof, publish, rebuild, search, web
+from livedocs import badges, csp, maths, notebook_page, proof, publish, rebuild, search, web
 from livedocs.markdown import insert_card, lesson_card, page_runs
 from livedocs.project import load_project
 
@@ -40,6 +40,14 @@ def _root(config: MkDocsConfig) -> Path:
 
 
 # ---------------------------------------------------------------- 设置
+
+_serving = False
+
+
+def on_startup(command: str, dirty: bool) -> None:
+    """预览（serve）还是构建（build）。"""
+    global _serving
+    _serving = command == "serve"
 
 
 @event_priority(100)
@@ -208,9 +216,31 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
         log.warning("%s：公式排不出来：%s\n    %s", page.file.src_uri, tex, reason)
 
     try:
-        return maths.typeset(output, maths.shared(), report)
+        done = maths.typeset(output, maths.shared(), report)
     except web.WebError as error:
         raise PluginError(str(error)) from error
+    return _finish(done)
+
+
+def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:
+    """404 页也受内容安全策略约束。"""
+    return _finish(output) if template_name.endswith(".html") else output
+
+
+#: 主题里没有名字的两个部件；读屏软件要念出它们。
+_NAMES = {'role="dialog"': "搜索", 'role="progressbar"': "正在打开页面"}
+
+
+def _finish(output: str) -> str:
+    for role, name in _NAMES.items():
+        output = re.sub(rf'(data-md-component="\w+" {role})>', rf'\1 aria-label="{name}">', output, count=1)
+    return output if _serving else csp.reserve(output)
+
+
+def on_post_build(config: MkDocsConfig) -> None:
+    """全站写完，行内脚本都知道了：填写内容安全策略。预览时没有，因为自动刷新要用自己的行内脚本。"""
+    if not _serving:
+        csp.apply(Path(config.site_dir))
 
 
 # ---------------------------------------------------------------- 错误

@@ -29,6 +29,7 @@ from pymdownx.snippets import SnippetPreprocessor
 from pymdownx.superfences import SuperFencesException, highlight_validator
 
 from livedocs import publish, svg
+from livedocs.self_test import SelfTests
 
 try:
     from mkdocs.exceptions import BuildError
@@ -232,7 +233,7 @@ class UnwrapFigures(Treeprocessor):
             for index, child in enumerate(list(parent)):
                 if child.tag != "p" or child.find("figure") is None:
                     continue
-                figure = child[0]
+                figure = child.find("figure")
                 if len(child) > 1 or (child.text or "").strip() or (figure.tail or "").strip():
                     raise MarkupError(f"图要单独成段：{figure.find('img').get('src')} 的同一段里还有别的文字")
                 figure.tail = child.tail
@@ -381,6 +382,7 @@ class LivedocsExtension(Extension):
         md.inlinePatterns.register(FigureImage(_IMAGE, md), "livedocs-figure", 185)
         # inline 20；MkDocs 核对链接的 relpath 是 0。
         md.treeprocessors.register(UnwrapFigures(md), "livedocs-unwrap", 19)
+        md.treeprocessors.register(SelfTests(md, MarkupError), "livedocs-self-test", 18)
         md.treeprocessors.register(Downloads(md), "livedocs-downloads", -5)
         md.treeprocessors.register(InlineSvg(md, Path(self.getConfig("figures"))), "livedocs-svg", -10)
         # raw_html 30、unescape 10。

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -66,13 +67,17 @@ class Numbers:
 
 
 def scan(page: Page) -> Numbers:
-    """找出一页里全部的数和记号；没有出处的数是 fault。"""
+    """找出一页里全部的数和记号；没有出处的数是 fault。结果留在页面上，再问不必重算。"""
+    if page.numbers is None:
+        page.numbers = _scan(page)
+    return page.numbers
+
+
+def _scan(page: Page) -> Numbers:
     in_fence = {n for fence in page.fences for n in range(fence.start, fence.end)}
     lines = [Line("", line.origin) if n in in_fence else line for n, line in enumerate(page.lines)]
-    after = [0] * len(lines)
-    for block in page.blocks:
-        for number in range(block.code.end, len(lines)):
-            after[number] += 1
+    ends = sorted(block.code.end for block in page.blocks)
+    after = [bisect_right(ends, number) for number in range(len(lines))]
     return scan_lines(lines, after, literals([block.code.content for block in page.blocks]))
 
 

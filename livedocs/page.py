@@ -145,6 +145,8 @@ class Page:
     lines: list[Line] = field(default_factory=list)
     meta: dict = field(default_factory=dict)
     html: str = ""
+    #: numbers.scan 的结果，算过一次就留着。
+    numbers: object = None
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -174,6 +176,7 @@ class _Tracing:
     """混入网站自己的片段预处理器：规则一字不改，只是每行记得自己的出处。"""
 
     lines: list[Line]
+    files: dict[str, list[Line]]
     expanding: str = ""
     reading: str = ""
 
@@ -190,7 +193,10 @@ class _Tracing:
         return super().get_snippet_path(path)
 
     def read_lines(self, path):
-        return [Line(text, Origin(Path(path), n)) for n, text in enumerate(super().read_lines(path), 1)]
+        if path not in self.files:  # 一页常从同一个文件引入许多片段
+            source = Path(path)
+            self.files[path] = [Line(text, Origin(source, n)) for n, text in enumerate(super().read_lines(path), 1)]
+        return self.files[path]
 
     def dedent(self, lines):
         if not lines:
@@ -313,7 +319,7 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
     if "snippet" in md.preprocessors:
         original = md.preprocessors["snippet"]
         snippets = object.__new__(type("TracingSnippets", (_Tracing, type(original)), {}))
-        snippets.__dict__.update(original.__dict__, lines=[])
+        snippets.__dict__.update(original.__dict__, lines=[], files={})
         md.preprocessors.register(snippets, "snippet", 32)
     fenced = md.preprocessors["fenced_code_block"]
     if not hasattr(fenced, "search_nested"):
@@ -364,6 +370,9 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
         if drawing := re.search(r"[^\s：]+\.svg", str(error)):  # 图的错误到最后才知道，不在读到的那一行
             at = next((line for line in seen_lines if drawing.group() in line), lines[0])
         page.faults.append(Fault(at.origin, str(error)))
+        return
+    except Exception as error:  # 扩展什么都可能抛出；网站也会在这里中止
+        page.faults.append(Fault(lines[0].origin, f"网站不能渲染这一页：{error!r}"))
         return
     page.lines, page.html = seen_lines, html
     shown = _Shown()

@@ -6,6 +6,7 @@ Markdown 块由 pytest-markdown-docs 收集和调度；这里给它换上“网�
 from __future__ import annotations
 
 import dataclasses
+import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -272,7 +273,7 @@ def pytest_addoption(parser):
     group = parser.getgroup("livedocs")
     group.addoption("--changed", action="store_true", help="上次通过之后没有变过的页面不再检查（页面、片段、脚本、图、版本都没变）")
     group.addoption(
-        "--update-docs", action="store_true", help="把实际输出写回页面、notebook 和抄录；其余不动，用 git diff 看改了什么"
+        "--update-docs", action="store_true", help="把实际输出写回页面、notebook 和运行记录；其余不动，用 git diff 看改了什么"
     )
 
 
@@ -283,6 +284,7 @@ def pytest_configure(config):
         raise pytest.UsageError("--update-docs 要在一个进程里运行：去掉 -n")
     if getattr(config.option, "dist", "no") == "load":
         config.option.dist = "loadgroup"  # 一页是一个程序，不能分给两个进程
+    config.addinivalue_line("markers", "xdist_group(name): 同组的测试在一个进程里运行；没有装 pytest-xdist 时不起作用")
     config.stash[NOTES] = []
     config.stash[memory.SKIPPED] = []
 
@@ -337,9 +339,13 @@ def pytest_runtest_makereport(item, call):
     return report
 
 
+@pytest.hookimpl(tryfirst=True)
 def pytest_sessionfinish(session, exitstatus):
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.stash[memory.SKIPPED]:
         session.exitstatus = pytest.ExitCode.OK
+    plugins = session.config.pluginmanager  # 没有用到 hypothesis 的运行，不为它结尾的报告导入整个 hypothesis
+    if "hypothesis" not in sys.modules and plugins.hasplugin("hypothesispytest"):
+        plugins.unregister(name="hypothesispytest")
 
 
 def pytest_terminal_summary(terminalreporter, config):
@@ -359,5 +365,5 @@ def pytest_terminal_summary(terminalreporter, config):
         blocks = counts.get("output", 0) + counts.get("block", 0)
         terminalreporter.write_line(
             f"livedocs 核对了 {len(pages)} 页：{blocks} 段代码，{counts.get('output', 0)} 处输出，"
-            f"{counts.get('number', 0)} 个绑定的数，{counts.get('transcript', 0)} 份抄录，{counts.get('cell', 0)} 个 notebook 单元"
+            f"{counts.get('number', 0)} 个绑定的数，{counts.get('transcript', 0)} 份运行记录，{counts.get('cell', 0)} 个 notebook 单元"
         )

@@ -57,6 +57,8 @@ class _Worker:
         )
         self.pipe = Pipe(self.process.stdout.fileno(), self.process.stdin.fileno())
         self.answers: queue.Queue[dict | None] = queue.Queue()
+        #: 正有一页在运行；它的进程结束之后是 False。
+        self.serving = False
         threading.Thread(target=self._listen, daemon=True).start()
         atexit.register(self.close)
 
@@ -80,6 +82,7 @@ class _Worker:
         except queue.Empty:
             raise WorkerDied(f"超过 {timeout:g} 秒还没有结束") from None
         if answer is None or "exited" in answer:
+            self.serving = False
             code = self._exit_code() if answer is None else answer["exited"]
             raise WorkerDied(f"进程中途结束（退出码 {code}）")
         return answer
@@ -146,8 +149,8 @@ class PageRun:
             self._broken = f"前面第 {block.number} 段代码（{block.origin.path.name}:{block.origin.line}）没有运行完，这一段没有运行"
             self._kill()
             return Result(died=str(death))
-        result = Result(answer["stdout"], answer["stderr"], answer["error"])
-        if result.error and "raises" not in block.code.options:
+        result = Result(answer["stdout"], answer["stderr"], answer["error"], answer.get("died", ""))
+        if result.died or result.error and "raises" not in block.code.options:
             self._broken = f"前面第 {block.number} 段代码（{block.origin.path.name}:{block.origin.line}）出错，这一段没有运行"
         return result
 
@@ -177,6 +180,7 @@ class PageRun:
             _mother = _Worker()
         self._worker = _mother
         self._worker.send({"do": "start", "path": str(self.path), "preload": self._preload(), "memory": MEMORY})
+        self._worker.serving = True
         self._pid = self._worker.receive(TIMEOUT)["ready"]
 
     def _preload(self) -> list[str]:
@@ -200,21 +204,24 @@ class PageRun:
         worker, self._worker = self._worker, None
         try:
             worker.send({"do": "end"})
-            while FORKS and "exited" not in worker.answers.get(timeout=5):
-                pass
-        except (WorkerDied, queue.Empty, TypeError):
-            worker.close()
+            while worker.serving:
+                worker.receive(5)
+        except WorkerDied:
+            if worker.serving:
+                worker.close()
 
     def _kill(self) -> None:
         if self._worker is None:
             return
         worker, self._worker = self._worker, None
-        if FORKS and self._pid:
-            try:
-                os.killpg(self._pid, signal.SIGKILL)
-            except (ProcessLookupError, PermissionError):
-                pass
-        worker.close()
+        try:
+            if worker.serving:
+                os.killpg(self._pid, signal.SIGKILL)  # 母进程收回这一页的其余进程，再服务下一页
+            while worker.serving:
+                worker.receive(5)
+        except (WorkerDied, AttributeError, ProcessLookupError, PermissionError):
+            if worker.serving:
+                worker.close()
 
 
 def locate(frames: list, blocks: list[Block]) -> list[tuple[Origin, str]]:

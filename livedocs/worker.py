@@ -14,6 +14,8 @@ import builtins
 import importlib
 import linecache
 import os
+import select
+import shutil
 import signal
 import struct
 import sys
@@ -21,6 +23,12 @@ import tempfile
 import traceback
 import types
 from json import dumps, loads  # 绑定到这里，页面改了 json 模块也不受影响
+from os import getpid, read, write
+
+#: 一段代码最多打印这么多字节；超过的是循环失控，网页也放不下。
+OUTPUT = 10**6
+#: 页面写的每个文件（包括它打印的内容）最多这么大，免得占满磁盘。
+FILE = 256 * 2**20
 
 #: 设了 LIVEDOCS_SPAWN，Linux 也走 Windows 和 macOS 的路：测试用它。
 FORKS = sys.platform.startswith("linux") and not os.environ.get("LIVEDOCS_SPAWN")
@@ -46,7 +54,7 @@ class Pipe:
     def _exactly(self, size: int) -> bytes | None:
         data = b""
         while len(data) < size:
-            chunk = os.read(self.reader, size - len(data))
+            chunk = read(self.reader, size - len(data))
             if not chunk:
                 return None
             data += chunk
@@ -56,7 +64,7 @@ class Pipe:
         body = dumps(message).encode()
         data = struct.pack(">I", len(body)) + body
         while data:
-            data = data[os.write(self.writer, data) :]
+            data = data[write(self.writer, data) :]
 
 
 def plain(value, depth: int = 0):
@@ -79,7 +87,8 @@ def plain(value, depth: int = 0):
 class Interpreter:
     """一页的命名空间，以及对它写到标准输出、标准错误的内容的捕获。"""
 
-    def __init__(self, path: str, memory: int):
+    def __init__(self, path: str, memory: int, folder: str):
+        self.pid = getpid()
         self.module = types.ModuleType("__main__")
         self.module.__builtins__ = builtins
         sys.modules["__main__"] = self.module
@@ -91,12 +100,12 @@ class Interpreter:
         sys.stdin = open(os.devnull, encoding="utf-8")
         sys.stdout = self._stream(1)
         sys.stderr = self._stream(2)
-        self.folder = tempfile.TemporaryDirectory(prefix="livedocs-", ignore_cleanup_errors=True)
-        os.chdir(self.folder.name)
+        os.chdir(folder)
         if memory and FORKS:
             import resource
 
             resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
 
     @staticmethod
     def _stream(fd: int):
@@ -112,7 +121,13 @@ class Interpreter:
             exec(compiled, self.module.__dict__)
         except BaseException as exception:  # 页面可以抛出任何东西，包括 SystemExit
             error = describe(exception)
+        if getpid() != self.pid:
+            os._exit(0)  # 页面分叉出来的那一半：它不回答，否则一段代码就有了两个回答
+        sizes = self.flush()
         stdout, stderr = self.captured()
+        for name, size in zip(("标准输出", "标准错误"), sizes, strict=True):
+            if size > OUTPUT:
+                return {"stdout": "", "stderr": "", "error": None, "died": f"向{name}写了太多内容（上限 {OUTPUT:,} 字节）"}
         return {"stdout": stdout, "stderr": stderr, "error": error}
 
     def evaluate(self, expression: str) -> dict:
@@ -121,16 +136,22 @@ class Interpreter:
         self.captured()
         return answer
 
-    def captured(self) -> tuple[str, str]:
-        """取走并清空到现在为止写出的内容；页面绕过 sys.stdout 直接写描述符的也算。"""
-        texts = []
-        for name, file in zip(("stdout", "stderr"), self.files, strict=True):
+    def flush(self) -> list[int]:
+        """到现在为止各写出了多少字节。"""
+        for name in ("stdout", "stderr"):
             try:
                 getattr(sys, name).flush()
             except (ValueError, OSError, AttributeError):
                 pass  # 页面关掉了它；页面自己的下一次 print 会报错
+        return [os.fstat(file.fileno()).st_size for file in self.files]
+
+    def captured(self) -> tuple[str, str]:
+        """取走并清空到现在为止写出的内容；页面绕过 sys.stdout 直接写描述符的也算。"""
+        self.flush()
+        texts = []
+        for file in self.files:
             file.seek(0)
-            texts.append(file.read().decode("utf-8", errors="backslashreplace").replace("\r\n", "\n"))
+            texts.append(file.read(OUTPUT + 1).decode("utf-8", errors="backslashreplace").replace("\r\n", "\n"))
             file.seek(0)
             file.truncate()
         return texts[0], texts[1]
@@ -164,9 +185,9 @@ def report(expressions: list[str], namespace: dict) -> None:
     print(dumps([evaluate(expression, namespace) for expression in expressions]))
 
 
-def serve_page(pipe: Pipe, start: dict) -> None:
+def serve_page(pipe: Pipe, start: dict, folder: str) -> None:
     """一页从头到尾：收到 end 或管道关闭为止。"""
-    interpreter = Interpreter(start["path"], start.get("memory", 0))
+    interpreter = Interpreter(start["path"], start.get("memory", 0), folder)
     pipe.write({"ready": os.getpid()})
     while (request := pipe.read()) is not None and request["do"] != "end":
         if request["do"] == "run":
@@ -174,8 +195,46 @@ def serve_page(pipe: Pipe, start: dict) -> None:
         else:
             reply = interpreter.evaluate(request["code"])
         pipe.write(reply)
-    os.chdir(os.path.dirname(interpreter.folder.name))
-    interpreter.folder.cleanup()
+
+
+def _wait(child: int, reader: int) -> int:
+    """等这一页的进程结束，返回退出码；要结果的人先不在了（管道断开），就结束它。"""
+    handle = os.pidfd_open(child)
+    poll = select.poll()
+    poll.register(handle, select.POLLIN)
+    poll.register(reader, 0)  # 只看断开，不读内容：内容是子进程的
+    while all(fd != handle for fd, _ in poll.poll()):
+        os.kill(child, signal.SIGKILL)
+    os.close(handle)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+
+ADOPT_ORPHANS, DIE_WITH_PARENT = 36, 1  # Linux 的 PR_SET_CHILD_SUBREAPER、PR_SET_PDEATHSIG
+
+
+def _prctl(option: int, value: int) -> None:
+    import ctypes
+
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def _sweep(child: int) -> None:
+    """结束一页留下的全部进程：同一组的，和另立门户的。"""
+    try:
+        os.killpg(child, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    while True:
+        with open(f"/proc/self/task/{getpid()}/children", encoding="ascii") as stream:
+            left = stream.read().split()
+        if not left:
+            return
+        for pid in map(int, left):
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except ProcessLookupError:
+                pass
+            os.waitpid(pid, 0)
 
 
 def main() -> None:
@@ -183,6 +242,8 @@ def main() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
+    if FORKS:
+        _prctl(ADOPT_ORPHANS, 1)  # 页面留下的后台进程归到本进程名下，一页结束时收回它们
     while (request := pipe.read()) is not None:
         if request["do"] != "start":
             continue
@@ -191,24 +252,26 @@ def main() -> None:
                 importlib.import_module(name)
             except Exception:
                 pass  # 页面自己的 import 会报出真正的错误
+        folder = tempfile.mkdtemp(prefix="livedocs-")
         if not FORKS:
             try:
-                serve_page(pipe, request)
+                serve_page(pipe, request, folder)
             finally:
+                os.chdir(os.path.dirname(folder))
+                shutil.rmtree(folder, ignore_errors=True)
                 os._exit(0)
         child = os.fork()
         if child == 0:
             os.setsid()
+            _prctl(DIE_WITH_PARENT, signal.SIGKILL)
             try:
-                serve_page(pipe, request)
+                serve_page(pipe, request, folder)
             finally:
                 os._exit(0)  # 页面留下的线程和出错的检查都不能让进程留着
-        _, status = os.waitpid(child, 0)
-        try:
-            os.killpg(child, signal.SIGKILL)  # 页面启动后没有收回的进程
-        except (ProcessLookupError, PermissionError):
-            pass
-        pipe.write({"exited": os.waitstatus_to_exitcode(status)})
+        code = _wait(child, pipe.reader)
+        _sweep(child)
+        shutil.rmtree(folder, ignore_errors=True)
+        pipe.write({"exited": code})
 
 
 if __name__ == "__main__":

@@ -212,7 +212,11 @@ REFUSALS = [
     ),
     (
         lambda: M.masked_softmax(zeros(2, 2), torch.ones(2, 2, dtype=torch.bool).tril(-1)),
-        "掩码 [2, 2] 的第 [0] 行没有合法的键：权重无从分配",
+        "keep[0] 没有合法的键：掩码是 [2, 2]，这一行全是 False，权重无从分配",
+    ),
+    (
+        lambda: M.masked_softmax(zeros(1, 2, 3, 3), torch.ones(1, 2, 3, 3, dtype=torch.bool).tril(-1)),
+        "keep[0, 0, 0] 没有合法的键：掩码是 [1, 2, 3, 3]，这一行全是 False，权重无从分配",
     ),
     # 前向
     (lambda: forward(x=zeros(2, 3, 8)), "x 是 [2, 3, 8]，应是 [batch, seq, 16]"),

@@ -47,7 +47,7 @@ def test_adding_two_lowest_masks_lets_the_future_in():
     real = torch.tensor([False, False, True, True])
     added = torch.zeros(4, 4).masked_fill(~causal, LOWEST) + torch.zeros(4).masked_fill(~real, LOWEST)
     close(added.softmax(-1)[0], [1 / 3, 0, 1 / 3, 1 / 3], 1e-6)
-    with pytest.raises(ValueError, match=r"第 \[0\] 行没有合法的键"):
+    with pytest.raises(ValueError, match=r"keep\[0\] 没有合法的键"):
         M.masked_softmax(torch.zeros(4, 4), causal & real)
 
 

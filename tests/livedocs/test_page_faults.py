@@ -88,7 +88,7 @@ FAULTS = {
     "前面出错": (fence("1 / 0") + "\n" + fence("print(1)", output="1"), ["ZeroDivisionError", "docs/page.md:5：前面第 1 段代码（page.md:1）出错，这一段没有运行"]),
     "命令里的文件不存在": (fence("python nothing.py", "{.bash}"), ["docs/page.md:2：命令里的文件 nothing.py 不存在"]),
     "冲突标记": ("甲\n\n<<<<<<< HEAD\n乙\n=======\n丙\n>>>>>>> x\n", ["docs/page.md:3：还留着版本冲突的标记"]),
-    "脚本的抄录变了": (fence('--8<-- "code/demo.py"', "{.python .script}", "2"), ["docs/page.md:5：文档有输出，代码却什么都没有打印"]),
+    "脚本的运行记录变了": (fence('--8<-- "code/demo.py"', "{.python .script}", "2"), ["docs/page.md:5：文档有输出，代码却什么都没有打印"]),
     "脚本块只是一个片段": (fence('--8<-- "code/demo.py:root"', "{.python .script}"), ["docs/page.md:1：页面展示的不是整个"]),
     "file 与引入的文件不同": (fence('--8<-- "code/demo.py"', '{.python .script file="x.py"}'), ['file="x.py" 与引入的文件 demo.py 不是同一个']),
 }

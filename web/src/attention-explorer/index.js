@@ -1,7 +1,7 @@
 // <attention-explorer>：改 Q、K、V，一步一步看一次注意力读取。算术全在 math/attention.js。
 import { attention, checkShapes, visible } from "../math/attention.js";
 import { h } from "../see/dom.js";
-import { factor, heatmap, segments, show, slider, spinner, stepper, toggle } from "../see/parts.js";
+import { brief, factor, heatmap, segments, show, slider, spinner, stepper, toggle } from "../see/parts.js";
 import { LARGEST, StateError, decimal, flag, integer, matrix, word } from "../see/state.js";
 import { mount as install } from "../see/widget.js";
 import css from "./style.js";
@@ -36,9 +36,18 @@ const temperature = (text, key) => {
 };
 
 const initial = /** @type {State} */ ({
-  q: [[1, 0], [0, 1]],
-  k: [[1, 0], [0, 1]],
-  v: [[2, 0], [0, 4]],
+  q: [
+    [1, 0],
+    [0, 1],
+  ],
+  k: [
+    [1, 0],
+    [0, 1],
+  ],
+  v: [
+    [2, 0],
+    [0, 4],
+  ],
   mask: true,
   scale: true,
   axis: "rows",
@@ -76,7 +85,12 @@ function sum(state) {
   const seen = visible(i, q.length, k.length, mask);
   const b = (/** @type {number} */ x) => h("b", null, show(x));
   if (step === 0) {
-    const terms = q[i].flatMap((x, d) => [d ? " + " : "", h("span", { class: "q" }, factor(x)), "×", h("span", { class: "k" }, factor(k[j][d]))]);
+    const terms = q[i].flatMap((x, d) => [
+      d ? " + " : "",
+      h("span", { class: "q" }, factor(x)),
+      "×",
+      h("span", { class: "k" }, factor(k[j][d])),
+    ]);
     return [`q${i} · k${j} = `, terms, " = ", b(dots[i][j])];
   }
   if (step === 1) return [`${show(dots[i][j])} ÷ ${divisor(state)} = `, b(scaled[i][j])];
@@ -92,11 +106,24 @@ function sum(state) {
     const power = (/** @type {number} */ s) => h("span", null, "e", h("sup", null, show(s - peak)));
     const total = line.reduce((all, s) => all + Math.exp(s - peak), 0);
     return [
-      h("div", null, power(own), " ÷ (", line.flatMap((s, n) => [n ? " + " : "", power(s)]), ")", peak ? `　已减去最大值 ${show(peak)}` : null),
+      h(
+        "div",
+        null,
+        power(own),
+        " ÷ (",
+        line.flatMap((s, n) => [n ? " + " : "", power(s)]),
+        ")",
+        peak ? `　已减去最大值 ${show(peak)}` : null,
+      ),
       h("div", null, `= ${show(Math.exp(own - peak))} ÷ ${show(total)} = `, b(weights[i][j])),
     ];
   }
-  const terms = weights[i].flatMap((w, n) => [n ? " + " : "", h("span", { class: "w" }, show(w)), "×", h("span", { class: "v" }, factor(v[n][j]))]);
+  const terms = weights[i].flatMap((w, n) => [
+    n ? " + " : "",
+    h("span", { class: "w" }, show(w)),
+    "×",
+    h("span", { class: "v" }, factor(v[n][j])),
+  ]);
   return [`o${i}[${j}] = `, terms, " = ", b(output[i][j])];
 }
 
@@ -106,10 +133,10 @@ function say(state) {
   const { dots, scaled, masked, weights, output } = stages(state);
   const head = `第 ${step + 1} 步，${NAMES[step]}。`;
   const pair = `查询 q${i} 与键 k${j}`;
-  if (step === 0) return `${head}${pair}的点积是 ${show(dots[i][j])}。`;
+  if (step === 0) return `${head}${pair} 的点积是 ${show(dots[i][j])}。`;
   if (step === 1) {
     if (!scale && t === 1) return `${head}缩放关着，分数还是 ${show(scaled[i][j])}。`;
-    return `${head}${pair}的分数从 ${show(dots[i][j])} 变成 ${show(scaled[i][j])}；同一行里谁大谁小不变。`;
+    return `${head}${pair} 的分数从 ${show(dots[i][j])} 变成 ${show(scaled[i][j])}；同一行里谁大谁小不变。`;
   }
   if (step === 2) {
     if (!mask) return `${head}掩码关着，每个查询看得到全部 ${k.length} 个键。`;
@@ -120,7 +147,8 @@ function say(state) {
   if (step === 3) {
     const rowSum = weights[i].reduce((a, w) => a + w, 0);
     const row = `第 ${i} 行的和是 ${show(rowSum)}`;
-    if (axis === "columns") return `${head}softmax 按列做：shape 没有变，可是${row}${Math.abs(rowSum - 1) < 1e-9 ? "，恰好看不出错" : "，不是 1"}。`;
+    if (axis === "columns")
+      return `${head}softmax 按列做：shape 没有变，可是${row}${Math.abs(rowSum - 1) < 1e-9 ? "，恰好看不出错" : "，不是 1"}。`;
     const leak = mask ? 0 : weights[i].slice(visible(i, q.length, k.length, true)).reduce((a, w) => a + w, 0);
     return `${head}q${i} 给 k${j} 的权重是 ${show(weights[i][j])}；${row}${leak > 0 ? `，其中 ${show(leak * 100, 1)} % 给了未来` : ""}。${masked[i][j] === -Infinity ? "被屏蔽的位置恰好是 0。" : ""}`;
   }
@@ -141,9 +169,16 @@ function editor(name, state, { set, refuse, refused }) {
     const cell = `${name}-${r}-${c}`;
     const value = decimal(text);
     if (Number.isNaN(value)) {
-      return refuse(`${name.toUpperCase()}[${r}][${c}] 应是 −${LARGEST} 到 ${LARGEST} 的数，至多 4 位小数；得到“${text.slice(0, 20)}”。`, cell);
+      return refuse(
+        `${name.toUpperCase()}[${r}][${c}] 应是 −${LARGEST} 到 ${LARGEST} 的数，至多 4 位小数；得到“${text.slice(0, 20)}”。`,
+        cell,
+      );
     }
-    set(/** @type {Partial<State>} */ ({ [name]: rows.map((row, y) => (y === r ? row.map((x, z) => (z === c ? value : x)) : row)) }));
+    set(
+      /** @type {Partial<State>} */ ({
+        [name]: rows.map((row, y) => (y === r ? row.map((x, z) => (z === c ? value : x)) : row)),
+      }),
+    );
   }
   /** @param {KeyboardEvent} event @param {number} r @param {number} c */
   function key(event, r, c) {
@@ -158,7 +193,11 @@ function editor(name, state, { set, refuse, refused }) {
   }
   return h(
     "div",
-    { class: `editor ${name}`, role: "group", "aria-label": `${name.toUpperCase()}，${rows.length} 行 ${rows[0].length} 列` },
+    {
+      class: `editor ${name}`,
+      role: "group",
+      "aria-label": `${name.toUpperCase()}，${rows.length} 行 ${rows[0].length} 列`,
+    },
     h("span", { class: "title" }, { q: "Q 查询", k: "K 键", v: "V 值" }[name]),
     h(
       "div",
@@ -204,31 +243,30 @@ function picture(at, state, { set }, live) {
     "div",
     { class: `picture ${live ? "live" : ""}` },
     h("span", { class: "title" }, `${at + 1} ${NAMES[at]} `, h("code", null, SHAPES[at])),
-    h(
-      "div",
-      { class: "with-sums" },
-      heatmap({
-        id: live ? "now" : "before",
-        label: `${NAMES[at]}，${q.length} 行 ${columns.length} 列`,
-        rows: names(q.length, letter),
-        columns,
-        at: live ? [i, j] : null,
-        choose: live ? (r, c, focus) => set({ i: r, j: c }, focus) : undefined,
-        cell: (r, c) => ({
-          text: show(result[r][c], 4),
-          name: `${NAMES[at]} 第 ${r} 行第 ${c} 列：${result[r][c] === -Infinity ? "负无穷，已屏蔽" : show(result[r][c])}`,
-          heat: Number.isFinite(result[r][c]) ? result[r][c] / top : 0,
-          kind: `${result[r][c] === -Infinity ? "off" : ""} ${lit(r, c) ? "lit" : ""}`,
-        }),
+    heatmap({
+      id: live ? "now" : "before",
+      label: `${NAMES[at]}，${q.length} 行 ${columns.length} 列`,
+      rows: names(q.length, letter),
+      columns,
+      at: live ? [i, j] : null,
+      choose: live ? (r, c, focus) => set({ i: r, j: c }, focus) : undefined,
+      cell: (r, c) => ({
+        text: brief(result[r][c], columns.length),
+        name: `${NAMES[at]} 第 ${r} 行第 ${c} 列：${result[r][c] === -Infinity ? "负无穷，已屏蔽" : show(result[r][c])}`,
+        heat: Number.isFinite(result[r][c]) ? result[r][c] / top : 0,
+        kind: `${result[r][c] === -Infinity ? "off" : ""} ${lit(r, c) ? "lit" : ""}`,
       }),
-      sums &&
-        h(
-          "div",
-          { class: "row-sums" },
-          h("span", null, "行和"),
-          sums.map((x) => h("span", { class: Math.abs(x - 1) < 1e-9 ? null : "wrong" }, show(x))),
-        ),
-    ),
+      extra: sums
+        ? {
+            name: "行和",
+            cells: sums.map((x, r) => ({
+              text: brief(x, columns.length),
+              name: `第 ${r} 行的和 ${show(x)}`,
+              kind: Math.abs(x - 1) < 1e-9 ? "" : "wrong",
+            })),
+          }
+        : undefined,
+    }),
   );
 }
 
@@ -238,19 +276,50 @@ function view(state, tools) {
   const { set } = tools;
   const [Tq, Tk, D, Dv] = [q.length, k.length, q[0].length, v[0].length];
   return [
-    h("div", { class: "steps" }, segments("步骤", NAMES.map((text, value) => ({ value, text: `${value + 1} ${text}` })), step, (at) => set({ step: at }), "step")),
     h("div", { class: "editors" }, editor("q", state, tools), editor("k", state, tools), editor("v", state, tools)),
+    h(
+      "div",
+      { class: "bar" },
+      h(
+        "div",
+        { class: "steps" },
+        segments(
+          "步骤",
+          NAMES.map((text, value) => ({ value, text: `${value + 1} ${text}` })),
+          step,
+          (at) => set({ step: at }),
+          "step",
+        ),
+      ),
+      stepper(step, STEPS.length - 1, (at) => set({ step: at })),
+    ),
+    h(
+      "div",
+      { class: "pictures" },
+      step > 0 && picture(step - 1, state, tools, false),
+      picture(step, state, tools, true),
+    ),
+    h("div", { class: "sum" }, sum(state)),
+    tools.said,
     h(
       "div",
       { class: "bar" },
       toggle("因果掩码", mask, (on) => set({ mask: on })),
       toggle("除以 √D", scale, (on) => set({ scale: on })),
-      segments("softmax", [{ value: "rows", text: "按行" }, { value: "columns", text: "按列（错）" }], axis, (x) => set({ axis: x }), "axis"),
-      slider("温度", { value: t, min: 0.1, max: 5, step: 0.1, shown: show(t) }, (x) => set({ t: Math.round(x * 10) / 10 })),
+      segments(
+        "softmax",
+        [
+          { value: "rows", text: "按行" },
+          { value: "columns", text: "按列（错）" },
+        ],
+        axis,
+        (x) => set({ axis: x }),
+        "axis",
+      ),
+      slider("温度", { value: t, min: 0.1, max: 5, step: 0.1, shown: show(t) }, (x) =>
+        set({ t: Math.round(x * 10) / 10 }),
+      ),
     ),
-    h("div", { class: "pictures" }, step > 0 && picture(step - 1, state, tools, false), picture(step, state, tools, true)),
-    h("div", { class: "sum" }, sum(state)),
-    stepper(step, STEPS.length - 1, (at) => set({ step: at })),
     h(
       "details",
       { class: "sizes" },
@@ -271,7 +340,7 @@ function view(state, tools) {
 export function mount(host) {
   return install(host, {
     name: "attention-explorer",
-    title: "一次注意力读取：改数，逐步看",
+    title: "改一改：一次读取的五步",
     css,
     initial,
     parsers: {

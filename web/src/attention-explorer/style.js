@@ -20,13 +20,11 @@ export default `
 .inputs input[aria-invalid] { border-color: var(--x); outline: 1px solid var(--x); }
 .pictures { display: flex; flex-wrap: wrap; gap: 1rem 2rem; }
 .picture { min-width: 0; max-width: 100%; }
-.picture:not(.live) { opacity: 0.85; }
 .picture.live .title { color: var(--md-default-fg-color); font-weight: 700; }
-.with-sums { display: flex; gap: 0.5rem; }
-.row-sums { display: grid; gap: 2px; grid-auto-rows: 1fr; font-family: var(--mono); font-size: 0.62rem; color: var(--soft); white-space: nowrap; }
-.row-sums span { align-self: center; text-align: center; }
-.row-sums .wrong { color: var(--x); font-weight: 700; }
+.extra { align-self: center; text-align: center; color: var(--soft); }
+.extra.wrong { color: var(--x); font-weight: 700; }
 sup { font-size: 0.8em; line-height: 0; }
+@media (max-width: 34em) { .editors { gap: 0.7rem; } .inputs { grid-template-columns: auto repeat(var(--n), 2.5em); } }
 .sizes summary { cursor: pointer; color: var(--soft); }
 .sizes .bar { margin-top: 0.5rem; }
 `;

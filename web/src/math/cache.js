@@ -21,7 +21,8 @@ export function generation(prompt, steps) {
     ["prompt", prompt, 1],
     ["steps", steps, 0],
   ])) {
-    if (!Number.isInteger(size) || size < least) throw new RangeError(`${name} 应是不小于 ${least} 的整数，得到 ${size}`);
+    if (!Number.isInteger(size) || size < least)
+      throw new RangeError(`${name} 应是不小于 ${least} 的整数，得到 ${size}`);
   }
   return Array.from({ length: steps + 1 }, (_, s) => {
     const length = prompt + s;

@@ -1,4 +1,4 @@
-// 拆头与合头，与 code/multi_head_shapes.py 对应。张量是一串数加一个 shape；没有 DOM，没有依赖。
+// 拆头与合并，与 code/multi_head_shapes.py 对应。张量是一串数加一个 shape；没有 DOM，没有依赖。
 import { dot, softmax } from "./attention.js";
 
 /**
@@ -166,7 +166,7 @@ function rows(data, first, count, width) {
  * matmul 一步给出的是“权重乘值”以后，同一个头、同一个词元、同一个通道的那个数。
  * @param {Sizes} sizes
  * @param {[number, number, number]} start
- * @param {boolean} [transposed] false：合头时漏掉转置
+ * @param {boolean} [transposed] false：合并时漏掉转置
  * @returns {Place[]}
  */
 export function follow(sizes, [b, t, c], transposed = true) {

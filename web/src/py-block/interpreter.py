@@ -73,8 +73,9 @@ class Interpreter:
         sys.argv = ["page.py"]
         sys.stdin = io.StringIO("")
         self.flags = 0
+        os.chdir("/")
         shutil.rmtree(self.folder, ignore_errors=True)
-        os.makedirs(self.folder)
+        os.makedirs(self.folder, exist_ok=True)
         os.chdir(self.folder)
 
     def run(self, code, filename):

@@ -17,6 +17,10 @@ let session = null;
 let state = { page: null, done: [], clean: false };
 /** 排队：同一时刻只运行一段。 @type {Promise<unknown>} */
 let queue = Promise.resolve();
+/** 正在运行的一段。 @type {PyBlock | null} */
+let current = null;
+/** 在排队的各段，和取消它们的办法。 @type {Map<PyBlock, (error: SessionError) => void>} */
+const waiting = new Map();
 
 /** 解释器是否已经载入。 */
 export function isLoaded() {
@@ -27,8 +31,16 @@ export function pythonVersion() {
   return session?.python ?? "";
 }
 
-/** 结束解释器；正在等它的都会收到 stopped。 */
-export function stop() {
+/**
+ * 停下这一段：正在运行就结束解释器，还在排队就不再排。
+ * @param {PyBlock} block
+ */
+export function stop(block) {
+  if (current === block) end();
+  else waiting.get(block)?.(new SessionError("stopped"));
+}
+
+function end() {
   session?.stop();
   session = null;
   state = { page: null, done: [], clean: false };
@@ -41,21 +53,29 @@ export function stop() {
  * @param {PyBlock[]} blocks 这一页的全部代码块，从上到下
  * @param {PyBlock} block
  * @param {{ progress: (loaded: number) => void, began: () => void, above: (done: number, total: number) => void,
- *   out: (name: "stdout" | "stderr", text: string) => void, cancelled: () => boolean }} on
+ *   out: (name: "stdout" | "stderr", text: string) => void }} on
  * @returns {Promise<Report>}
  */
 export function run(page, blocks, block, on) {
-  const turn = queue.then(
-    () => runNow(page, blocks, block, on),
-    () => runNow(page, blocks, block, on),
-  );
-  queue = turn.catch(() => {});
-  return turn;
+  return new Promise((resolve, reject) => {
+    let cancelled = false;
+    waiting.set(block, (error) => {
+      cancelled = true;
+      waiting.delete(block);
+      reject(error);
+    });
+    queue = queue.then(async () => {
+      if (cancelled) return;
+      waiting.delete(block);
+      current = block;
+      await runNow(page, blocks, block, on).then(resolve, reject);
+      current = null;
+    });
+  });
 }
 
 /** @type {typeof run} */
 async function runNow(page, blocks, block, on) {
-  if (on.cancelled()) throw new SessionError("stopped");
   const active = (session ??= new Session());
   try {
     active.onprogress = on.progress;
@@ -76,7 +96,7 @@ async function runNow(page, blocks, block, on) {
     on.began();
     return { ran: await one(active, block, program[index], index, on.out) };
   } catch (error) {
-    if (active.ended && session === active) stop();
+    if (active.ended && session === active) end();
     throw error;
   }
 }

@@ -54,11 +54,11 @@ addEventListener("message", async (/** @type {MessageEvent<Request>} */ { data }
  */
 async function load(base, limit) {
   capMemory();
-  const count = countBytes(base);
+  const { count, broken } = countBytes(base);
   const modules = ["pyodide.mjs", "pyodide.asm.mjs"].map((name) => import(base + name));
   modules[1].then(() => count(__PYODIDE_ASM__), () => {});
   const { loadPyodide } = await modules[0];
-  python = await loadPyodide({
+  const loading = loadPyodide({
     indexURL: base,
     lockFileContents: __PYODIDE_LOCK__,
     packageBaseUrl: base,
@@ -66,6 +66,9 @@ async function load(base, limit) {
     jsglobals: {},
     checkAPIVersion: true,
   });
+  loading.catch(() => {});
+  // 有的文件取不到时，loadPyodide 会一直等下去；这里先说出来。
+  python = await Promise.race([loading, broken]);
   const globals = python.globals.get("dict")();
   python.runPython(source, { globals, filename: "interpreter.py" });
   const send = (/** @type {"stdout" | "stderr"} */ name, /** @type {string} */ text) =>
@@ -86,7 +89,8 @@ function capMemory() {
 /**
  * 边下载边报告字节数；大文件一开始就同时去取，不等解释器用到时才取。
  * @param {string} base
- * @returns {(bytes: number) => void} 另外加上这么多字节
+ * @returns {{ count: (bytes: number) => void, broken: Promise<never> }} `count`：另外加上这么多字节；
+ *   `broken`：有文件取不到时失败，否则永远等待
  */
 function countBytes(base) {
   let loaded = 0;
@@ -113,16 +117,23 @@ function countBytes(base) {
   };
   /** @type {Map<string, Promise<Response>>} */
   const early = new Map();
-  for (const name of ["pyodide.asm.wasm", "python_stdlib.zip"]) {
-    const started = counted(base + name, { credentials: "same-origin" });
-    started.catch(() => {});
-    early.set(base + name, started);
-  }
+  /** @type {Promise<never>} */
+  const broken = new Promise((_, reject) => {
+    for (const name of ["pyodide.asm.wasm", "python_stdlib.zip"]) {
+      const started = counted(base + name, { credentials: "same-origin" });
+      started.then(
+        ({ ok, status }) => ok || reject(new Error(`${name}：HTTP ${status}`)),
+        (error) => reject(new Error(`${name}：${error.message}`)),
+      );
+      early.set(base + name, started);
+    }
+  });
+  broken.catch(() => {});
   self.fetch = (input, init) => {
     const url = String(input instanceof Request ? input.url : input);
     const started = early.get(url);
     early.delete(url);
     return started ?? counted(input, init);
   };
-  return count;
+  return { count, broken };
 }

@@ -28,9 +28,7 @@ export function h(tag, props, ...children) {
  * @param {string | null} [namespace]
  */
 export function render(parent, children, namespace = null) {
-  const wanted = /** @type {(Node | string | number)[]} */ (
-    children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false)
-  );
+  const wanted = flatten(children);
   wanted.forEach((child, index) => {
     const current = parent.childNodes[index];
     if (typeof child !== "object") {
@@ -49,6 +47,13 @@ export function render(parent, children, namespace = null) {
     apply(element, child.props);
   });
   while (parent.childNodes.length > wanted.length) parent.lastChild?.remove();
+}
+
+/** 摊平，去掉空的。 @param {Child[]} children @returns {(Node | string | number)[]} */
+function flatten(children) {
+  return children.flatMap((child) =>
+    Array.isArray(child) ? flatten(child) : child || child === 0 || child === "" ? [child] : [],
+  );
 }
 
 /** @param {Element | ShadowRoot} parent @param {ChildNode | undefined} current @param {ChildNode} next */

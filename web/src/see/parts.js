@@ -14,6 +14,16 @@ export function show(x, digits = 4) {
   return text.replace(/^-/, "−");
 }
 
+/**
+ * 格子里写得下的数：整数部分长，小数就短。全部的位数在格子的名字里。
+ * @param {number} x
+ * @param {number} columns 这张表有几列
+ */
+export function brief(x, columns) {
+  const whole = String(Math.trunc(Math.abs(x))).length;
+  return show(x, Math.max(0, Math.min(columns > 4 ? 2 : 4, 5 - whole)));
+}
+
 /** 放进乘式里的数：负数加括号。 @param {number} x */
 export function factor(x) {
   return x < 0 ? `(${show(x)})` : show(x);
@@ -23,8 +33,6 @@ export function factor(x) {
 export function count(x) {
   return x.toLocaleString("en-US");
 }
-
-let groups = 0;
 
 /**
  * 一排互斥的按钮（原生的单选，方向键可用）。
@@ -67,7 +75,15 @@ export function segments(label, options, current, choose, name) {
  */
 export function stepper(at, last, go) {
   const button = (/** @type {string} */ text, /** @type {number} */ to) =>
-    h("button", { type: "button", "aria-disabled": to < 0 || to > last ? "true" : null, onclick: () => to >= 0 && to <= last && go(to) }, text);
+    h(
+      "button",
+      {
+        type: "button",
+        "aria-disabled": to < 0 || to > last ? "true" : null,
+        onclick: () => to >= 0 && to <= last && go(to),
+      },
+      text,
+    );
   return h("div", { class: "stepper" }, button("上一步", at - 1), button("下一步", at + 1));
 }
 
@@ -104,10 +120,11 @@ export function slider(text, { value, min, max, step = 1, shown = String(value),
       max,
       step,
       value,
+      "aria-label": text,
       "aria-valuetext": shown,
       oninput: (/** @type {any} */ event) => change(Number(event.target.value)),
     }),
-    h("output", null, shown),
+    h("output", { "aria-hidden": "true" }, shown),
   );
 }
 
@@ -122,7 +139,16 @@ export function slider(text, { value, min, max, step = 1, shown = String(value),
  */
 export function spinner(text, value, min, max, change) {
   const button = (/** @type {string} */ sign, /** @type {string} */ name, /** @type {number} */ to) =>
-    h("button", { type: "button", "aria-label": `${text} ${name}`, "aria-disabled": to < min || to > max ? "true" : null, onclick: () => to >= min && to <= max && change(to) }, sign);
+    h(
+      "button",
+      {
+        type: "button",
+        "aria-label": `${text} ${name}`,
+        "aria-disabled": to < min || to > max ? "true" : null,
+        onclick: () => to >= min && to <= max && change(to),
+      },
+      sign,
+    );
   return h(
     "span",
     { class: "spinner", role: "group", "aria-label": text },
@@ -137,7 +163,7 @@ export function spinner(text, value, min, max, change) {
  * @typedef {object} Cell 热力图的一格。
  * @property {string} text
  * @property {string} [name] 给读屏软件的全名
- * @property {number} [heat] −1 到 1：颜色的深浅，负数换一种颜色
+ * @property {number} [heat] 颜色的深浅，从 −1 到 1；负数换一种颜色
  * @property {string} [kind] 另加的类
  */
 
@@ -151,9 +177,10 @@ export function spinner(text, value, min, max, change) {
  * @param {(i: number, j: number) => Cell} options.cell
  * @param {[number, number] | null} options.at 选中的格子
  * @param {(i: number, j: number, focus: string) => void} [options.choose]
+ * @param {{ name: string, cells: Cell[] }} [options.extra] 右边另加的一列
  * @returns {Node}
  */
-export function heatmap({ id, label, rows, columns, cell, at, choose }) {
+export function heatmap({ id, label, rows, columns, cell, at, choose, extra }) {
   const name = (/** @type {number} */ i, /** @type {number} */ j) => `${id}-${i}-${j}`;
   /** @param {KeyboardEvent} event */
   function onkeydown(event) {
@@ -167,18 +194,25 @@ export function heatmap({ id, label, rows, columns, cell, at, choose }) {
   }
   return h(
     "div",
-    { class: "map", role: "grid", "aria-label": label, vars: { "--n": String(columns.length) }, onkeydown },
+    {
+      class: "map",
+      role: "grid",
+      "aria-label": label,
+      vars: { "--n": String(columns.length + (extra ? 1 : 0)) },
+      onkeydown,
+    },
     h(
       "div",
       { role: "row" },
-      h("span", { role: "columnheader", class: "corner" }),
-      columns.map((column) => h("span", { role: "columnheader" }, column)),
+      h("span", { "aria-hidden": "true" }),
+      columns.map((column, j) => h("span", { role: "columnheader", class: at?.[1] === j ? "on" : null }, column)),
+      extra && h("span", { role: "columnheader" }, extra.name),
     ),
     rows.map((row, i) =>
       h(
         "div",
         { role: "row" },
-        h("span", { role: "rowheader" }, row),
+        h("span", { role: "rowheader", class: at?.[0] === i ? "on" : null }, row),
         columns.map((_, j) => {
           const { text, name: full, heat = 0, kind = "" } = cell(i, j);
           const chosen = at !== null && at[0] === i && at[1] === j;
@@ -197,6 +231,12 @@ export function heatmap({ id, label, rows, columns, cell, at, choose }) {
             text,
           );
         }),
+        extra &&
+          h(
+            "span",
+            { role: "gridcell", class: `extra ${extra.cells[i].kind ?? ""}`, "aria-label": extra.cells[i].name },
+            extra.cells[i].text,
+          ),
       ),
     ),
   );

@@ -26,11 +26,13 @@ export const integer = (least, most) => (text, key) => {
  * @param {readonly T[]} words
  * @returns {Parser<T>}
  */
-export const word = (...words) => (text, key) => {
-  const found = words.find((each) => each === text);
-  if (found === undefined) throw new StateError(`${key} 只能是 ${words.join("、")}`);
-  return found;
-};
+export const word =
+  (...words) =>
+  (text, key) => {
+    const found = words.find((each) => each === text);
+    if (found === undefined) throw new StateError(`${key} 只能是 ${words.join("、")}`);
+    return found;
+  };
 
 /** @type {Parser<boolean>} */
 export const flag = (text, key) => word("0", "1")(text, key) === "1";
@@ -43,7 +45,10 @@ export const LARGEST = 100;
  * @param {string} text
  */
 export function decimal(text) {
-  const plain = text.trim().replace(/^[−－]/, "-").replace("。", ".");
+  const plain = text
+    .trim()
+    .replace(/^[−－]/, "-")
+    .replace("。", ".");
   const value = /^[-+]?(\d{1,3}(\.\d{0,4})?|\.\d{1,4})$/.test(plain) ? Number(plain) + 0 : NaN;
   return Math.abs(value) <= LARGEST ? value : NaN;
 }
@@ -114,7 +119,10 @@ export function read(name, search = location.search) {
  */
 export function address(name, text, address = location.href) {
   const url = new URL(address);
-  const kept = url.search.slice(1).split("&").filter((part) => part && part.split("=")[0] !== name);
+  const kept = url.search
+    .slice(1)
+    .split("&")
+    .filter((part) => part && part.split("=")[0] !== name);
   if (text !== null) kept.push(`${name}=${text}`);
   url.search = kept.join("&");
   return url.href;

@@ -21,8 +21,9 @@ export default `
   border: 1px solid var(--line);
   border-radius: 0.4rem;
 }
-.see > * + * { margin-top: 0.9rem; }
 p { margin: 0; }
+.see > * + * { margin-block: 0.9rem 0; }
+.head { font-weight: 700; }
 button, input, select, output { font: inherit; color: inherit; }
 :focus-visible { outline: 2px solid var(--md-accent-fg-color); outline-offset: 1px; }
 
@@ -75,8 +76,9 @@ fieldset.box { min-width: 0; margin: 0; padding: 0; border: 0; }
 }
 .map [role="row"] { display: contents; }
 .map [role="columnheader"], .map [role="rowheader"] { color: var(--soft); text-align: center; align-self: center; padding: 0 0.3em; }
+.map .on { color: var(--md-accent-fg-color); font-weight: 700; }
 .cell {
-  --hue: var(--w);
+  --hue: light-dark(#6840bd, #8d6fe0);
   overflow: hidden;
   padding: 0.42em 0.1em;
   text-align: center;
@@ -85,7 +87,7 @@ fieldset.box { min-width: 0; margin: 0; padding: 0; border: 0; }
   background: color-mix(in srgb, var(--hue) calc(var(--heat, 0%) + 4%), transparent);
   transition: background-color 0.2s;
 }
-.cell.cold { --hue: var(--k); }
+.cell.cold { --hue: light-dark(#9a4a08, #b06c33); }
 .cell[tabindex] { cursor: pointer; }
 .cell.off { color: var(--soft); background: repeating-linear-gradient(-45deg, transparent 0 4px, var(--line) 4px 5px); }
 .cell.lit { box-shadow: inset 0 0 0 1px var(--md-accent-fg-color); }
@@ -94,17 +96,17 @@ fieldset.box { min-width: 0; margin: 0; padding: 0; border: 0; }
 .sum { padding: 0.7rem 0.8rem; overflow-x: auto; font-family: var(--mono); font-size: 0.66rem; line-height: 1.9; background: var(--md-code-bg-color); border-radius: 0.3rem; }
 .sum .q { color: var(--q); } .sum .k { color: var(--k); } .sum .v { color: var(--v); } .sum .w { color: var(--w); }
 .sum b { color: var(--md-accent-fg-color); }
-.say { min-height: 3.2em; }
+.say { min-height: 1.6em; text-wrap: pretty; }
 .error { padding: 0.4rem 0.7rem; color: var(--x); overflow-wrap: anywhere; border-left: 3px solid currentcolor; }
 .error:empty { display: none; }
 .foot { display: flex; flex-wrap: wrap; gap: 0.5rem; align-items: center; padding-top: 0.7rem; border-top: 1px solid var(--line); }
 .foot button { min-height: 1.6rem; font-size: 0.64rem; color: var(--soft); }
 .foot button:hover { color: var(--md-accent-fg-color); }
 .copied { font-size: 0.64rem; color: var(--soft); }
-.still { margin-top: 0.4rem; font-size: 0.66rem; color: var(--soft); }
+.still { margin: 0.4rem 0 0 0.2rem; font-size: 0.66rem; color: var(--soft); }
 .still summary { cursor: pointer; }
 .still ::slotted(*) { color: var(--md-default-fg-color); }
-@media (max-width: 30em) { .see { padding: 0.8rem 0.7rem 0.6rem; } }
+@media (max-width: 34em) { .see { padding: 0.8rem 0.7rem 0.6rem; } .say { min-height: 3.2em; } .segments label { padding: 0.25rem 0.5rem; } .steps .segments { gap: 0.2rem; font-size: 0.63rem; } .steps .segments label { padding: 0.3rem 0.37rem; } }
 @media (prefers-reduced-motion: reduce) { *, ::before, ::after { transition: none !important; animation: none !important; } }
-@media print { .see, .still summary { display: none; } .still::details-content { content-visibility: visible; } }
+@media print { .foot, .stepper, .still { display: none; } }
 `;

@@ -9,6 +9,7 @@ import style from "./style.js";
  * @property {(change: Partial<S>, focus?: string) => void} set 改状态；`focus` 是改完之后要得到焦点的 `data-cell`。
  * @property {(message: string, field?: string) => void} refuse 不合格的输入：说清原因，状态不变；`field` 是哪一格。
  * @property {string} refused 刚才被拒绝的那一格，没有就是空字符串。
+ * @property {import("./dom.js").Node[]} said 那一句话与出错的话，由 `view` 放在图的旁边。
  */
 
 /**
@@ -46,8 +47,9 @@ function sheet(text) {
  * @param {Plan<S>} plan
  */
 export function mount(host, plan) {
+  const looks = [sheet(style), sheet(plan.css)]; // 太旧的浏览器在这里抛出错误，静态图还在
   const root = host.shadowRoot ?? host.attachShadow({ mode: "open" });
-  root.adoptedStyleSheets = [sheet(style), sheet(plan.css)];
+  root.adoptedStyleSheets = looks;
   const settle = plan.settle ?? ((/** @type {S} */ state) => state);
   const standard = format(plan.initial);
   let state = settle({ ...plan.initial });
@@ -64,7 +66,7 @@ export function mount(host, plan) {
     try {
       plan.check?.(next);
     } catch (error) {
-      if (!(error instanceof RangeError)) throw error;
+      if (!(error instanceof RangeError || error instanceof StateError)) throw error;
       return refuse(error.message, Object.keys(change)[0]);
     }
     state = next;
@@ -116,13 +118,16 @@ export function mount(host, plan) {
   }
 
   function draw() {
+    const said = [
+      h("p", { class: "error", role: "alert" }, message),
+      h("p", { class: "say", role: "status", "aria-live": "polite" }, plan.say(state)),
+    ];
     render(root, [
       h(
         "section",
         { class: "see", "aria-label": plan.title },
-        plan.view(state, { set, refuse, refused: field }),
-        h("p", { class: "say", role: "status", "aria-live": "polite" }, plan.say(state)),
-        h("p", { class: "error", role: "alert" }, message),
+        h("p", { class: "head" }, plan.title),
+        plan.view(state, { set, refuse, refused: field, said }),
         h(
           "div",
           { class: "foot" },
@@ -131,7 +136,7 @@ export function mount(host, plan) {
           h("span", { class: "copied", role: "status" }, copied),
         ),
       ),
-      h("details", { class: "still" }, h("summary", null, "静态图"), h("slot", null)),
+      h("details", { class: "still" }, h("summary", null, "看静态图"), h("slot", null)),
     ]);
   }
 

@@ -68,6 +68,7 @@ export function renderDiff(lines, label) {
   box.className = "web-diff";
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", label);
+  box.tabIndex = 0; // 横向滚动时，键盘也能滚
   const mark = { same: " ", removed: "−", added: "+" };
   const word = { same: "", removed: "原来：", added: "现在：" };
   for (const line of lines) {

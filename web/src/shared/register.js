@@ -13,8 +13,9 @@
 /**
  * @param {string} name 元素名，例如 `rope-rotation`
  * @param {() => Promise<Widget>} load 通常是 `() => import("./rope-rotation/index.js")`
+ * @param {{ eager?: boolean }} [options] `eager`：不等滚动到，出现在页面上就载入
  */
-export function register(name, load) {
+export function register(name, load, { eager = false } = {}) {
   if (customElements.get(name)) return;
   customElements.define(
     name,
@@ -25,6 +26,10 @@ export function register(name, load) {
       #watch;
 
       connectedCallback() {
+        if (eager) {
+          this.#start();
+          return;
+        }
         this.#watch = new IntersectionObserver(
           (entries) => {
             if (entries.some((entry) => entry.isIntersecting)) this.#start();

@@ -1,0 +1,48 @@
+"""互动图示在课文里：没有脚本时是静态图，快滚动到时才载入，即时跳转与后退之后照样能用。"""
+
+from __future__ import annotations
+
+from see_tools import PAGES, STARTS, Element
+
+
+def test_without_scripts_every_picture_is_there(open_tab):
+    tab = open_tab(java_script_enabled=False)
+    for name, path in PAGES.items():
+        tab.goto(path)
+        assert tab.locator(f"{name} > figure svg").is_visible()
+        assert tab.locator(f"{name} > figure figcaption").is_visible()
+
+
+def test_instant_navigation_and_going_back(open_tab):
+    tab = open_tab()
+    loaded = []
+    tab.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
+    tab.goto("start/")
+    tab.evaluate("window.stayed = true")
+    said = {}
+    for name, path in PAGES.items():
+        tab.click(f'.md-nav a[href$="{path}"]')
+        tab.wait_for_url(f"**/{path}")
+        tab.locator(name).wait_for(state="attached")
+        # 元素快滚动到时才载入，别的元素的程序不载入。
+        assert not [file for file in loaded if file.startswith(f"{name}-")]
+        element = Element(tab, name)
+        assert [file for file in loaded if file.startswith(f"{name}-")]
+        assert element.said() == STARTS[name]
+        change(element)
+        said[name] = element.said()
+        assert said[name] != STARTS[name]
+        assert element.state()
+    for name, path in reversed(PAGES.items()):
+        tab.wait_for_url(f"**/{path}?{name}=**")
+        assert Element(tab, name).said() == said[name]
+        tab.go_back()
+    assert tab.evaluate("window.stayed"), "整页重新载入了"
+
+
+def change(element: Element) -> None:
+    """改一下状态。"""
+    if element.name == "rope-rotation":
+        element.label("查询的位置 m").press("ArrowRight")
+    else:
+        element.button("下一步").click()
