@@ -125,7 +125,7 @@ def _check_given(spans, text: str, line: Line, inputs: set[float], found: Number
     for start, end in spans:
         if _is_input(text[start:end], inputs):
             found.given += 1
-        elif _is_result(text[start:end]):
+        else:
             found.faults.append(
                 Fault(
                     line.origin,
@@ -146,6 +146,8 @@ def _scan_paragraph(paragraph: list[tuple[int, Line]], after: list[int], inputs:
         masked, formulas, codes = _mask(text)
         taken: list[tuple[int, int]] = []
         for mark in MARK.finditer(text):
+            if any(start < mark.start() < end for start, end in codes):
+                continue  # 行内代码里写着的记号只是文字
             literal = _literal_before(text, mark.start(), masked, formulas, codes, taken)
             if literal is None:
                 found.faults.append(Fault(line.origin, f"记号 {mark.group()} 前面没有紧挨着的数、列表、行内代码或公式"))
@@ -184,7 +186,11 @@ def _is_result(number: str) -> bool:
 
 
 def _is_input(number: str, inputs: set[float]) -> bool:
+    """程序里写着这个数。多写了零的（00、0e-12、0001）不是程序里的那个 0 或 1。"""
     value, _, percent = decimals(number)
+    plain = re.sub(r"^[\s+\-−±]+", "", number)
+    if re.match(r"0\d", plain) or (not value and not re.fullmatch(r"0(\.0)?", plain)):
+        return False
     return abs(float(value)) / (100 if percent else 1) in inputs
 
 

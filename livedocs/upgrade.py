@@ -107,6 +107,10 @@ def wanted(arguments: list[str], root: Path) -> list[Pin]:
 def drill(root: Path, changed: list[Pin], folder: Path, say: Callable[[str], None]) -> list[Change]:
     """整个演习；返回全部变化。`folder` 是空的临时文件夹，拷贝和网站都在里面。"""
     docs = load_project(root).docs.relative_to(root).as_posix()
+    for pin in changed:
+        installed = pin.old if pin.npm else proof.running_version(pin.name)
+        if installed != pin.old:
+            raise SandboxError(f"{pin.name} 锁定的是 {pin.old}，{'装着的却是 ' + installed if installed else '却没有安装'}；先按锁定的版本装好")
     say("[1/5] 拷贝项目")
     before = sandbox.create(root, folder / "before")
     after = sandbox.create(before.tree, folder / "after", packages=not any(pin.npm for pin in changed))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import functools
 import re
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -109,13 +108,9 @@ class _Baseline:
     codes: list[tuple]
     results: list[runner.Result]
     answers: dict[tuple[int, str], dict]
-    seconds: float
-    #: 页面展示了 code/ 里的哪些行。
-    shows: dict[str, set[int]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, page: Page, project: Project) -> _Baseline:
-        started = time.monotonic()
         scanned = Lazy(page)
         run = PageRun(page.path, page.blocks, expressions=_expressions(scanned.found))
         failure = page_failure(page, scanned, project, run)
@@ -127,12 +122,7 @@ class _Baseline:
             for after, expressions in run.expressions.items()
             for expression, answer in zip(expressions, run.values[after])
         }
-        shows: dict[str, set[int]] = {}
-        for block in page.blocks:
-            for origin in block.code.origins:
-                if origin.path.parent == project.root / "code":
-                    shows.setdefault(origin.path.name, set()).add(origin.line)
-        return cls(page, _codes(page), list(run.results), answers, time.monotonic() - started, shows)
+        return cls(page, _codes(page), list(run.results), answers)
 
     def again(self, page: Page, found: numbers.Numbers) -> PageRun:
         """改后页面的运行：代码与表达式都没有变时，用记住的结果；否则真的运行。"""
@@ -181,9 +171,17 @@ def _codes(page: Page) -> list[tuple]:
     return [(block.code.content, tuple(sorted(block.code.options.items())), block.is_script) for block in page.blocks]
 
 
+@dataclass
+class _Shows:
+    """一页展示了某个脚本的哪些行，以及运行这一页大约要多少秒。"""
+
+    seconds: float
+    lines: set[int] = field(default_factory=set)
+
+
 @dataclass(frozen=True)
 class Step:
-    """一项检查：`page` 是一页，`tests` 是一组测试；`seconds` 是照原样运行的用时。"""
+    """一项检查：`page` 是一页，`tests` 是一组测试；`seconds` 是照原样运行大约要用的时间。"""
 
     seconds: float
     page: Path | None = None
@@ -201,7 +199,8 @@ class Bench:
         self._pages: dict[Path, _Baseline | BrokenBaseline] = {}
         self._notebooks: dict[Path, tuple[dict, dict, dict] | BrokenBaseline] = {}
         self._originals: dict[str, str] = {}
-        self._using: dict[str, list[Path]] | None = None
+        self._using: dict[str, dict[Path, _Shows]] | None = None
+        self._changed: tuple[Path, str, str] | None = None
         _remember_transcripts()
 
     def close(self) -> None:
@@ -218,7 +217,9 @@ class Bench:
         path = self.root / mutant.path
         original = self._originals.setdefault(mutant.path, read(path))
         self._prepare(mutant, path)
-        write(path, mutant.apply(original))
+        changed = mutant.apply(original)
+        self._changed = (path, original, changed)
+        write(path, changed)
         try:
             if mutant.path.startswith("code/"):
                 return self._script(mutant)
@@ -226,13 +227,13 @@ class Bench:
                 return self._notebook(path)
             return self._page(path, mutant.line)
         finally:
+            self._changed = None
             write(path, original)
 
     def _prepare(self, mutant: Mutant, path: Path) -> None:
-        """改动之前先有原样的结果。"""
+        """改动之前先有原样的结果；脚本的变异要用到哪一页时再说，多数用不到。"""
         if mutant.path.startswith("code/"):
-            for page in self.using(path.name):
-                self.baseline(page)
+            self.using(path.name)
         elif path.suffix == ".ipynb":
             self._executed(path)
         else:
@@ -242,10 +243,15 @@ class Bench:
 
     def baseline(self, path: Path) -> _Baseline:
         if path not in self._pages:
+            if self._changed:
+                write(self._changed[0], self._changed[1])
             try:
                 self._pages[path] = _Baseline.of(load_page(path, self.project), self.project)
             except BrokenBaseline as error:
                 self._pages[path] = error
+            finally:
+                if self._changed:
+                    write(self._changed[0], self._changed[2])
         found = self._pages[path]
         if isinstance(found, BrokenBaseline):
             raise found
@@ -420,7 +426,7 @@ class Bench:
 
     # ------------------------------------------------------------ 脚本
 
-    def using(self, name: str) -> list[Path]:
+    def using(self, name: str) -> dict[Path, _Shows]:
         """展示了这个脚本（的一行或一个片段）的页面。"""
         if self._using is None:
             self._using = {}
@@ -428,20 +434,24 @@ class Bench:
                 if path.suffix != ".md" or "8<" not in read(path):
                     continue
                 page = load_page(path, self.project)
-                names = {o.path.name for block in page.blocks for o in block.code.origins if o.path.parent == self.root / "code"}
-                for script in names:
-                    self._using.setdefault(script, []).append(path)
-        return self._using.get(name, [])
+                code = "\n".join(block.code.content for block in page.blocks)
+                cost = 0.3 + 1.0 * ("import torch" in code) + 5.0 * any(block.is_script for block in page.blocks)
+                for block in page.blocks:
+                    for origin in block.code.origins:
+                        if origin.path.parent == self.root / "code":
+                            shows = self._using.setdefault(origin.path.name, {}).setdefault(path, _Shows(cost))
+                            shows.lines.add(origin.line)
+        return self._using.get(name, {})
 
     def steps(self, mutant: Mutant, everything: bool = False) -> list[Step]:
         """可能看得见这处改动的检查，便宜的在前。`everything` 时不按行挑选，用到这个脚本的都算。"""
         name = Path(mutant.path).name
         lines = set(range(mutant.lines[0], mutant.lines[1] + 1))
-        steps = []
-        for path in self.using(name):
-            base = self.baseline(path)
-            if everything or mutant.kind == "marker" or lines & base.shows.get(name, set()):
-                steps.append(Step(base.seconds, page=path))
+        steps = [
+            Step(shows.seconds, page=path)
+            for path, shows in self.using(name).items()
+            if everything or mutant.kind == "marker" or lines & shows.lines
+        ]
         near, apart = [], []
         imports, seconds = self.coverage["imports"], self.coverage["seconds"]
         for node, test in self.coverage["tests"].items():

@@ -48,6 +48,7 @@ def tab(chromium, site):
         viewport={"width": 1280, "height": 900},
         base_url=site.url,
         color_scheme="light",
+        bypass_csp=True,  # wait_for_function 要用 eval；策略本身由 tests/play 检查
         permissions=["clipboard-read", "clipboard-write"],
     )
     page = context.new_page()
@@ -235,9 +236,8 @@ def test_the_notebook_downloads(tab):
 
 def test_copying_code_copies_the_code_and_nothing_else(tab):
     tab.goto("examples/single_head_attention/")
-    block = tab.locator(".highlight.script")
-    block.hover()
-    block.locator("button.md-clipboard, .md-code__button").first.click()
+    tab.locator("py-block").get_by_role("button", name="复制").click()
+    tab.get_by_role("status").filter(has_text="已复制").wait_for()
     copied = tab.evaluate("navigator.clipboard.readText()")
     wanted = published(ROOT / "code/single_head_attention.py")
     assert copied.replace("\r\n", "\n").strip("\n") == wanted.strip("\n")

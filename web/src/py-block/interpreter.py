@@ -57,7 +57,7 @@ class Stream(io.TextIOBase):
 class Interpreter:
     """一页的命名空间。`send(name, text)` 收下写出的文字，name 是 stdout 或 stderr。"""
 
-    def __init__(self, send, limit, folder="/home/pyodide/page"):
+    def __init__(self, send, limit, folder="/page"):
         self.send, self.limit, self.folder = send, limit, folder
         self.filenames = []
         self.reset()
