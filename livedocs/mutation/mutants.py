@@ -182,8 +182,10 @@ def _given_spans(line: Line) -> list[tuple[int, int]]:
     masked, formulas, codes = numbers._mask(text)
     spans: list[tuple[int, int]] = []
     for mark in numbers.MARK.finditer(text):
+        if not mark.group("given") or any(start < mark.start() < end for start, end in codes):
+            continue  # 行内代码里写着的记号只是文字
         literal = numbers._literal_before(text, mark.start(), masked, formulas, codes, [])
-        if mark.group("given") and literal:
+        if literal:
             spans.extend(literal[0])
     return spans
 

@@ -7,6 +7,7 @@
 
 另开进程运行整个脚本的测试，走过的行看不见，又最慢，这里只记下有它，不真的运行。
 改写脚本文本再装入的测试（消融）不列入：原文一变它们就找不到要改的地方，那不是发现了错误。
+认出它们靠 `compile` 的审计事件：编译的文字既不是脚本原文，也不是它的已发布文本。
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 
 import pytest
 
-from livedocs import transcript
+from livedocs import publish, transcript
 
 CODE = str(Path("code").resolve()) + os.sep
 #: 一个测试最多记这么多秒；慢的测试都在反复做同样的事，后面走过的行前面也走过。
@@ -42,6 +43,10 @@ class Tracing:
         self._rewrites = self._apart = False
         self._until = 0.0
         transcript.run_script = self._skip
+        #: 装入的是脚本原文（file）还是已发布文本（published）；后者的行号要换算。
+        self.forms: dict[str, set[str]] = {}
+        self._texts: dict[str, tuple[str, str]] = {}
+        sys.addaudithook(self._on_compile)
 
     def _skip(self, *_, **__):
         self._apart = True
@@ -61,9 +66,24 @@ class Tracing:
                 return on_line
 
             return on_line
-        if code.co_name == "mutate" and code.co_filename.endswith("lesson_files.py"):
-            self._rewrites = True
         return None
+
+    def _on_compile(self, event, arguments):
+        if event != "compile" or not isinstance(arguments[1], str) or not arguments[1].startswith(CODE):
+            return
+        text, filename = arguments[0], arguments[1]
+        if isinstance(text, bytes):
+            text = text.decode("utf-8")
+        if not isinstance(text, str):
+            return
+        if filename not in self._texts:
+            path = Path(filename)
+            self._texts[filename] = (path.read_text(encoding="utf-8"), publish.published(path)) if path.is_file() else ("", "")
+        whole, published = self._texts[filename]
+        if text in (whole, published):
+            self.forms.setdefault(os.path.basename(filename), set()).add("file" if text == whole else "published")
+        else:
+            self._rewrites = True
 
     def _begin(self) -> None:
         self._lines, self._rewrites, self._apart = {}, False, False
@@ -74,17 +94,18 @@ class Tracing:
     def pytest_make_collect_report(self, collector):
         if not isinstance(collector, pytest.Module):
             return (yield)
-        started = time.monotonic()
+        started = time.process_time()
         self._begin()
         try:
             return (yield)
         finally:
             sys.settrace(None)
-            self.seconds[collector.nodeid] = time.monotonic() - started
+            self.seconds[collector.nodeid] = time.process_time() - started
             self.imports[collector.nodeid] = self._lines
 
     @pytest.hookimpl(wrapper=True)
     def pytest_runtest_call(self, item):
+        started = time.process_time()  # 按处理器时间：机器忙不忙都一样
         self._begin()
         try:
             return (yield)
@@ -92,12 +113,11 @@ class Tracing:
             sys.settrace(None)
             test = self.tests.setdefault(item.nodeid, {"seconds": 0.0})
             test["lines"] = {} if self._apart else self._lines
-            test["seconds"] += APART if self._apart else 0.0
+            test["seconds"] += APART if self._apart else time.process_time() - started
             if self._rewrites:
                 self.rewriting.add(item.nodeid)
 
     def pytest_runtest_logreport(self, report):
-        self.tests.setdefault(report.nodeid, {"seconds": 0.0, "lines": {}})["seconds"] += report.duration
         self._note(report)
 
     def pytest_collectreport(self, report):
@@ -108,8 +128,19 @@ class Tracing:
             self.failed[report.nodeid] = str(report.longrepr).strip().rpartition("\n")[2][:200]
 
     def pytest_sessionfinish(self):
+        origins: dict[str, list] = {}
+
         def plain(lines):
-            return {name: sorted(numbers) for name, numbers in lines.items()}
+            found: dict[str, set[int]] = {}
+            for name, numbers in lines.items():
+                if "published" in self.forms.get(name, ()):
+                    where = origins.setdefault(name, publish.published_lines(Path(CODE) / name))
+                    for number in numbers:
+                        if number <= len(where):
+                            found.setdefault(where[number - 1].path.name, set()).add(where[number - 1].line)
+                if self.forms.get(name) != {"published"}:
+                    found.setdefault(name, set()).update(numbers)
+            return {name: sorted(numbers) for name, numbers in found.items()}
 
         tests = {
             name: {"seconds": test["seconds"], "lines": plain(test.get("lines", {}))}

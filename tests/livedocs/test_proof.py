@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from test_page_faults import fence
 
 from livedocs import badges, proof
 from livedocs.project import load_project
+
+ROOT = Path(__file__).resolve().parents[2]
 
 PAGE = "# 页\n\n" + fence("x = 0.25\nprint(x)", output="0.25") + "\n值是 0.25<!--= x -->。\n"
 

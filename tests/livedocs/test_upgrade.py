@@ -244,6 +244,8 @@ def test_twice_and_outside_a_project(bench, tmp_path, capsys):
     assert "没有 mkdocs.yml" in capsys.readouterr().err
     assert upgrade.main(["calm==1.0.1", "--root", str(bench.root), "--keep", str(bench.root / "x")]) == 3
     assert "应是项目之外的空文件夹" in capsys.readouterr().err
+    assert upgrade.main(["calm==1.0.1", "--root", str(bench.root)]) == 3  # 这个进程里没有装
+    assert "calm 锁定的是 1.0.0，却没有安装" in capsys.readouterr().err
     with pytest.raises(SystemExit, match="3"):
         upgrade.main([])
     assert "命令行写错了" in capsys.readouterr().err

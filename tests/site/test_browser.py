@@ -1,14 +1,11 @@
 """在真的 Chromium 里打开整站：不出站、没有报错、搜得到、跳得动、放得下。
 
-没有浏览器时跳过并说明；设了环境变量 CI 时，没有浏览器就是失败。
+浏览器由 tests/conftest.py 提供；没有时跳过并说明。
 """
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
-from collections.abc import Iterator
 from urllib.parse import unquote
 
 import pytest
@@ -16,29 +13,8 @@ from site_tools import ROOT
 
 from livedocs.publish import published
 
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 LAB = "labs/01-single-head-attention/"
 NOTEBOOK = "labs/02-causal-attention/"
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator:
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        message = "没有找到 Chromium，浏览器里的检查没有运行；安装它，或用环境变量 CHROMIUM 指明路径"
-        if os.environ.get("CI", "").lower() not in ("", "0", "false"):
-            pytest.fail(message)
-        pytest.skip(message)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture
