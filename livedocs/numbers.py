@@ -54,6 +54,8 @@ class Binding:
     spans: tuple[tuple[int, int], ...]
     after: int
     formula: bool = False
+    #: 其中本页的程序没有写着的数：公式里绑定的是最后几个，前面的要是程序里的常量。
+    strangers: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass
@@ -157,7 +159,8 @@ def _scan_paragraph(paragraph: list[tuple[int, Line]], after: list[int], inputs:
                 taken.extend(spans)
                 _check_given(spans, text, line, inputs, found)
             else:
-                found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after[number], formula))
+                strangers = tuple((a, b) for a, b in spans if _is_result(text[a:b]) and not _is_input(text[a:b], inputs))
+                found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after[number], formula, strangers))
                 taken.extend(spans)
         for match in NUMBER.finditer(masked):
             if found.faults and found.faults[-1].origin == line.origin and "没有紧挨着" in found.faults[-1].message:
@@ -325,6 +328,8 @@ def check(binding: Binding, answer: dict) -> tuple[str | None, str | None]:
     if len(spans) != len(values):
         return f"{binding.literal} 写了 {len(spans)} 个数，{binding.expression} 有 {len(values)} 个", None
     text, wrong = str(binding.line), []
+    if binding.formula and (loose := [text[slice(*span)] for span in binding.strangers if span not in spans]):
+        return f"公式 {binding.literal} 里的 {'、'.join(loose)} 没有绑定，本页的程序里也没有这个数", None
     rewritten = text
     for (start, end), value in reversed(list(zip(spans, values, strict=True))):
         written = text[start:end]

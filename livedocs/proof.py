@@ -103,12 +103,20 @@ def imports(code: str) -> set[str]:
     except (SyntaxError, ValueError):
         return set(re.findall(r"^\s*(?:import|from)\s+(\w+)", code, re.MULTILINE))
     names = set()
-    for node in ast.walk(tree):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             names.update(alias.name.partition(".")[0] for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             names.add(node.module.partition(".")[0])
     return names
+
+
+def _statements(node: ast.AST):
+    """全部语句，不进入表达式：导入只能是语句，而一页里多数节点是表达式。"""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
+            yield child
+            yield from _statements(child)
 
 
 def pinned_versions(root: Path) -> dict[str, str]:

@@ -64,7 +64,7 @@ def describe(question: etree.Element) -> dict[str, str]:
     title = _text(question.find("p[@class='admonition-title']"))
     details = question.find("details")
     if details is None:
-        raise SelfTestError(f"“{title}”没有答案：在题目里加上 ??? success \"答案与解释\"")
+        raise SelfTestError(f'“{title}”没有答案：在题目里加上 ??? success "答案与解释"')
     kind = next((kind for name, kind in KINDS.items() if name in title), None)
     paragraph = next((item for item in details if item.tag == "p"), None)
     strong = [_text(item) for item in paragraph.iter("strong")] if paragraph is not None else []

@@ -1,12 +1,22 @@
-"""设了环境变量 ``CI`` 时，没有运行的测试就是失败。
+"""全部测试共用的：没有运行就是失败的守卫，与唯一的一个浏览器。
+
+设了环境变量 ``CI`` 时，没有运行的测试就是失败。
 
 跳过（skip）、预期失败（xfail、xpass）与被选择条件排除（deselect）的测试，
 都会让这次运行变红，并在结尾逐个列出。不设 ``CI`` 时什么也不做。
 """
 
 import os
+import shutil
+from collections.abc import Iterator
 
 import pytest
+
+#: 浏览器自己不联网，也不需要显卡。
+FLAGS = (
+    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+).split()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -64,3 +74,21 @@ class NothingSkipped:
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """跳过的理由；pytest 把它放在 (文件, 行, 理由) 里。"""
     return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator:
+    """Chromium；一个进程里只能有一个 Playwright，所以各处的测试共用它。"""
+    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
+    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    if path is None:
+        message = "没有找到 Chromium，浏览器里的检查没有运行；安装它，或用环境变量 CHROMIUM 指明路径"
+        if os.environ.get("CI", "").lower() not in ("", "0", "false"):
+            pytest.fail(message)
+        pytest.skip(message)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
+        yield browser
+        browser.close()

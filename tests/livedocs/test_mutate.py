@@ -16,9 +16,10 @@ from pathlib import Path
 
 import pytest
 
-from livedocs import mutate, notebook
+from livedocs import mutate, notebook, numbers
 from livedocs.mutation import mutants, operators
 from livedocs.mutation.lessons import Lessons
+from livedocs.page import Line, Origin
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -443,3 +444,27 @@ def test_lessons_run_in_a_warm_process(tmp_path):
     finally:
         lessons.close()
     assert lessons._process.poll() is not None
+
+
+@pytest.mark.parametrize("written", ["0e6", "000", "00", "0001", "0.000", "63", "1e5"])
+def test_declared_number_must_be_the_one_in_the_program(written):
+    """变异找到的漏洞：0e6 的值是 0，而程序里多半有 0；两位的整数也要真的在程序里。"""
+    line = Line(f"基数 {written}<!--given-->", Origin(Path("page.md"), 1))
+    program = numbers.literals(["base, zero, one, width = 1e6, 0, 1, 64"])
+    assert "声明为给定的输入，本页的程序里却没有这个数" in numbers.scan_lines([line], [0], program).faults[0].message
+    for honest in ("1e6", "1000000", "0", "0.0", "64", "−64"):
+        line = Line(f"基数 {honest}<!--given-->", Origin(Path("page.md"), 1))
+        assert not numbers.scan_lines([line], [0], program).faults, honest
+
+
+def test_number_inside_a_bound_formula_must_be_in_the_program():
+    """变异找到的漏洞：公式只绑定最后的数，前面的底数改了也看不出来。"""
+
+    def said(formula: str) -> str | None:
+        line = Line(f"{formula}<!--= x -->", Origin(Path("page.md"), 1))
+        found = numbers.scan_lines([line], [0], numbers.literals(["base = 10000.0"]))
+        return numbers.check(found.bindings[0], {"value": {"float": "0.01"}})[0]
+
+    assert said("$10000^{-4/8} = 0.01$") is None
+    assert said("$10001^{-4/8} = 0.01$") == "公式 $10001^{-4/8} = 0.01$ 里的 10001 没有绑定，本页的程序里也没有这个数"
+    assert "应写 0.01" in said("$10000^{-4/8} = 0.02$")

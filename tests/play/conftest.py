@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import http.server
 import os
-import shutil
 import subprocess
 import sys
 import threading
@@ -15,11 +14,6 @@ import pytest
 from play_tools import MOUNT, ROOT, Guarded, Site
 
 from livedocs import csp, web
-
-FLAGS = (
-    "--no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
-    "--disable-component-update --disable-sync"
-).split()
 
 
 @pytest.fixture(scope="session")
@@ -44,20 +38,6 @@ def site(tmp_path_factory) -> Iterator[Site]:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield Site(folder, done.stdout, url)
         server.shutdown()
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator:
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
-    if path is None:
-        pytest.skip("没有找到 Chromium，网页里运行代码的检查没有运行；安装它，或用环境变量 CHROMIUM 指明路径")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
 
 
 def watch(context, page, site) -> list[str]:

@@ -17,6 +17,12 @@ class Guarded(Pages):
     """像部署时那样：每个回答都带着 `_headers` 里的策略，文件可以缓存。"""
 
     policy = ""
+    #: 有的系统登记的类型不对；GitHub Pages 的是这样。
+    extensions_map = Pages.extensions_map | {
+        ".js": "text/javascript",
+        ".mjs": "text/javascript",
+        ".wasm": "application/wasm",
+    }
 
     def end_headers(self):
         self.send_header("Content-Security-Policy", self.policy)

@@ -72,10 +72,13 @@ def test_the_first_run_says_the_size_shows_bytes_and_agrees_with_the_page(open_t
 
 
 def test_every_block_agrees_with_the_page(lesson):
-    count = lesson.locator("py-block").count()
-    assert count > 30
-    for number in range(1, count + 1):
-        assert "与文档一致" in run(block(lesson, number)), number
+    run(block(lesson, 1))
+    said = lesson.evaluate(
+        """async () => { const said = []; for (const block of document.querySelectorAll('py-block')) {
+             await block.run(); said.push(block.querySelector('.py-block__status').textContent) } return said }"""
+    )
+    assert len(said) > 30
+    assert not [text for text in said if "与文档一致" not in text]
 
 
 def test_running_again_costs_little(lesson):
@@ -216,7 +219,7 @@ HOSTILE = [
 
 def test_hostile_storage_is_refused_and_markup_is_text(open_tab):
     tab = open_tab()
-    tab.goto(LAB)
+    tab.goto("start/")
     write(block(tab, 1), "x = 1\n")
     (key,) = tab.evaluate("Object.keys(localStorage).filter(key => key.startsWith('livedocs:edits:'))")
     for value in HOSTILE:

@@ -67,8 +67,9 @@ def test_hashes_cover_what_runs_and_nothing_else():
 AXE = (ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js").as_posix()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("path", [LAB, "chapters/03-1-attention-pipeline/"])
+@pytest.mark.parametrize(
+    "path, scheme", [(LAB, "light"), (LAB, "dark"), ("chapters/03-1-attention-pipeline/", "light")]
+)
 def test_axe_finds_nothing_serious(open_tab, node, path, scheme):
     tab = open_tab(color_scheme=scheme)
     tab.goto(path)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import http.server
-import importlib.util
 import os
 import re
 import subprocess
@@ -20,17 +19,6 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tests" / "site"))
 
 from site_tools import MOUNT, Pages, Site  # noqa: E402
-
-
-def _browser_fixture():
-    path = ROOT / "tests" / "site" / "test_browser.py"
-    spec = importlib.util.spec_from_file_location("see_browser", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.chromium
-
-
-chromium = _browser_fixture()
 
 
 @pytest.fixture(scope="session")

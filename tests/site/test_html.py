@@ -159,7 +159,7 @@ def test_lesson_card_comes_from_the_front_matter(site):
 def test_outputs_are_labelled_and_evidence_is_folded(site):
     text = site.read("labs/01-single-head-attention/index.html")
     assert text.count('<div class="code-output"><span class="code-output__label">输出</span>') > 5
-    assert re.search(r'<details class="evidence"><summary>展开证据</summary><div class="language-python', text)
+    assert re.search(r'<details class="evidence"><summary>展开证据</summary><py-block [^>]*><div class="language-python', text)
 
 
 def test_the_404_page_is_chinese_and_styled_under_the_sub_path(site):

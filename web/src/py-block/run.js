@@ -78,9 +78,13 @@ class View {
   /** @param {number} loaded */
   progress(loaded) {
     this.bar.value = loaded;
+    clearTimeout(this.#stalled);
+    if (loaded >= __PYODIDE_RAW__) {
+      this.block.say("下载完了，正在启动 Python……");
+      return;
+    }
     this.#watch();
-    if (loaded >= __PYODIDE_RAW__) this.block.say("下载完了，正在启动 Python……");
-    else this.block.say(`正在载入 Python：${megabytes(loaded)} / ${megabytes(__PYODIDE_RAW__)} MB（解压后）`);
+    this.block.say(`正在载入 Python：${megabytes(loaded)} / ${megabytes(__PYODIDE_RAW__)} MB（解压后）`);
   }
 
   /** @param {number} done @param {number} total */
