@@ -31,6 +31,8 @@ ROOT = HERE.parent
 TOOLS = ("floor", "ours", "nbval", "nbmake", "pytest-examples", "mkdocs")
 #: 单线程：否则处理器时间里混进线程空转的部分。
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "MKL_NUM_THREADS": "1", "NO_MKDOCS_2_WARNING": "1"}
+#: 提到别的文件、要在原处检查的页面；和自己又启动检查程序的页面。
+LEFT_OUT = {"start.md", "authoring.md"}
 ENVIRONMENT.pop("PYTHONDONTWRITEBYTECODE", None)  # 各种工具平时都有编译好的字节码可用
 #: 借来的 torch 旁边还有别的 pytest 插件，所以不自动加载，只加载要测的。
 PLUGINS = {"nbval": "nbval.plugin", "nbmake": "nbmake.pytest_plugin", "pytest-examples": "pytest_examples"}
@@ -60,11 +62,12 @@ spaces = {}
 @pytest.mark.parametrize("example", find_examples("pages"), ids=str)
 def test_example(example, eval_example):
     space = spaces.setdefault(example.path, {})
+    failure = ""
     try:
         space.update(eval_example.run(example, module_globals=space))
-    except BaseException:
-        if "# raises" not in example.source:
-            raise
+    except BaseException as error:  # 它改写过的调用栈，pytest 有时打印不出来
+        failure = repr(error)
+    assert not failure or "# raises" in example.source, failure
 """
 
 
@@ -81,8 +84,8 @@ class Measured:
 # ---------------------------------------------------------------- 内容
 
 
-def content() -> list[dict]:
-    """每一页可以运行的代码块和写着的输出；整个脚本的页面和 notebook 不算。"""
+def content(only: str = "") -> list[dict]:
+    """每一页可以运行的代码块和写着的输出；整个脚本的页面和 notebook 不算。`only`：只要文件名含有它的。"""
     sys.path.insert(0, str(ROOT))
     from livedocs.page import load_page
     from livedocs.project import load_project
@@ -90,6 +93,8 @@ def content() -> list[dict]:
     project = load_project(ROOT)
     pages = []
     for path in sorted(project.docs.rglob("*.md")):
+        if only not in path.name or path.name in LEFT_OUT:
+            continue
         page = load_page(path, project)
         blocks = page.blocks
         if page.faults or not blocks or any(block.is_script or "notest" in block.code.options for block in blocks):
@@ -168,7 +173,7 @@ def write_notebooks(folder: Path, pages: list[dict], repeat: int) -> None:
                 shown = block["output"]
                 outputs = [{"output_type": "stream", "name": "stdout", "text": shown}] if shown else []
                 cells.append(
-                    {"cell_type": "code", "metadata": {}, "execution_count": None, "id": f"c{len(cells)}", "source": source, "outputs": outputs}
+                    {"cell_type": "code", "metadata": {}, "execution_count": len(cells) + 1, "id": f"c{len(cells)}", "source": source, "outputs": outputs}
                 )
             kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
             book = {"nbformat": 4, "nbformat_minor": 5, "metadata": kernel, "cells": cells}
@@ -287,12 +292,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="同样的内容，各种工具核对一遍的代价")
     parser.add_argument("--tools", default=",".join(TOOLS), help=f"逗号分隔，可选 {', '.join(TOOLS)}")
     parser.add_argument("--repeat", type=int, nargs="+", default=[1, 10], help="内容的份数")
+    parser.add_argument("--pages", default="", help="只测文件名含有这段文字的页面")
     parser.add_argument("--venv", type=Path, default=Path(tempfile.gettempdir()) / "livedocs-benchmarks-venv")
     parser.add_argument("--json", type=Path, help="把测得的数写进这个文件")
     arguments = parser.parse_args()
     tools = arguments.tools.split(",")
     peer = prepare(arguments.venv) if set(tools) - {"floor", "ours", "mkdocs"} else Path(sys.executable)
-    pages = content()
+    pages = content(arguments.pages)
     print(f"{len(pages)} 页，{sum(len(page['blocks']) for page in pages)} 段代码", flush=True)
     results = []
     with tempfile.TemporaryDirectory(prefix="livedocs-benchmarks-") as scratch:

@@ -21,6 +21,11 @@ TIMEOUT = 60.0
 MEMORY = 12 * 2**30
 #: 导入很慢的库：页面要用时，由母进程先导入一次。
 HEAVY = frozenset({"numpy", "torch", "matplotlib"})
+#: torch 里第一次用到才导入、要半秒以上的部分：代码里有左边的字，母进程就先导入右边的模块。
+LAZY = {
+    "torch.testing": ("torch.fx.experimental.symbolic_shapes", "torch.distributed._functional_collectives"),
+    "torch.optim": ("torch._dynamo",),
+}
 
 
 class WorkerDied(Exception):
@@ -186,7 +191,9 @@ class PageRun:
     def _preload(self) -> list[str]:
         """页面会导入的慢库。看漏了也只是慢一点：页面自己会导入它。"""
         code = "\n".join(block.code.content for block in self.blocks)
-        return sorted(HEAVY & set(re.findall(r"^\s*(?:import|from)\s+(\w+)", code, re.MULTILINE)))
+        heavy = HEAVY & set(re.findall(r"^\s*(?:import|from)\s+(\w+)", code, re.MULTILINE))
+        lazy = [module for words, modules in LAZY.items() if words in code and "torch" in heavy for module in modules]
+        return sorted(heavy) + lazy
 
     def close(self) -> None:
         """结束这一页的进程；结果都还在。"""
