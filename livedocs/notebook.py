@@ -20,11 +20,19 @@ CELL_TIMEOUT = 120
 #: 两张图缩成 8×8 像素一格后，任何一格的平均差不能超过它（0–255）。
 PICTURE_TOLERANCE = 6.0
 #: 与内容无关、每次运行都可能不同的显示，不作比较的依据。
-_ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+_ADDRESS = re.compile(r"(?<=at )0x[0-9a-f]{6,}(?=>)")
 
 
 class NotebookError(DocFailure):
     """notebook 读不了、执行失败，或存下的输出不能发布。"""
+
+
+_OUTPUT_KEYS = {
+    "stream": {"name", "text"},
+    "display_data": {"data"},
+    "execute_result": {"data"},
+    "error": {"ename", "evalue"},
+}
 
 
 def read(path: Path) -> dict:
@@ -39,6 +47,16 @@ def read(path: Path) -> dict:
         raise NotebookError(f"不能读取：{error}") from None
     if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or not isinstance(notebook.get("cells"), list):
         raise NotebookError("不是 nbformat 4 的 notebook")
+    for number, cell in enumerate(notebook["cells"], 1):
+        if not isinstance(cell, dict) or cell.get("cell_type") not in ("markdown", "code", "raw"):
+            raise NotebookError(f"第 {number} 个单元没有合法的 cell_type")
+        if cell["cell_type"] == "raw":
+            raise NotebookError(f"第 {number} 个单元是 raw 单元；它的内容没有检查，改成文字或代码单元")
+        for output in cell.get("outputs") or () if cell["cell_type"] == "code" else ():
+            if not isinstance(output, dict) or not _OUTPUT_KEYS.get(output.get("output_type"), {"?"}) <= output.keys():
+                raise NotebookError(f"第 {number} 个单元存下的输出不完整；重新执行：pytest --update-docs")
+        if cell["cell_type"] == "code" and not isinstance(cell.get("outputs"), list):
+            raise NotebookError(f"第 {number} 个单元没有 outputs 列表")
     return notebook
 
 
@@ -94,7 +112,7 @@ def prose_faults(found: numbers.Numbers, values: dict[int, list[dict]], name: st
     for binding in found.bindings:
         error, _ = numbers.check(binding, queues[binding.after].pop(0))
         if error:
-            problems.append(f"{name} 第 {binding.line.origin.line} 个单元：{error}")
+            problems.append(f"{name} 第 {binding.line.origin.line} 个单元：{error}（notebook 正文里的数要手工改）")
     return problems
 
 

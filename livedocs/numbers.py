@@ -10,32 +10,39 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from livedocs.page import Fault, Line, Page
+from livedocs.page import Fault, Line, Origin, Page
 from livedocs.rewrite import Edit
 
-#: 一个写出来的数：符号、千位分隔（空格、逗号、窄空格）、小数、指数。
+#: 一个写出来的数：符号、千位分隔（空格、逗号、窄空格、下划线）、小数、指数。
+#: 两边可以紧挨着汉字；后面可以紧跟单位（`2.5x`、`12GB`），前面不能紧挨着字母（`fp16` 不是数）。
+_GROUP = r"(?:[ ,_\u2009\u202f\u00a0]|\\,|\{,\})"
 NUMBER = re.compile(
-    r"(?<![\w.,])(?:(?<![\w)\]}])[-+−±])?"
-    r"(?:\d{1,3}(?:[ ,\u2009\u202f\u00a0]|\\,|\{,\})(?:\d{3}(?:[ ,\u2009\u202f\u00a0]|\\,|\{,\}))*\d{3}(?!\d)|\d+)"
-    r"(?:\.\d+)?(?:[eE][-+−]?\d+)?(?![\w]|\.\d)"
-    r"(?:[ \u00a0]?\\?[%％])?"
+    r"(?<![A-Za-z0-9_.,])(?:(?<![\w)\]}])[-+−±])?"
+    rf"(?:(?:\d{{1,3}}{_GROUP}(?:\d{{3}}{_GROUP})*\d{{3}}(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
+    r"(?:[eE][-+−]?\d+)?(?!\d|\.\d)"
+    r"(?:[ \u00a0]?\\?[%％‰])?"
 )
 MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|(?P<given>given))\s*-->")
 #: 这些名字后面的数是版本。
 VERSIONED = re.compile(
-    r"(?:Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|transformers|MkDocs|Material|Pyodide|KaTeX|Zensical|pytest|pip|"
-    r"MIT|BY-SA|CC|SA|UTF|CUDA|Windows|macOS|Node|Unicode|v)[ -]?v?(?=\d)(?:\d+(?:\.\d+)*\+?(?:[ ]?[–、，,到至和与或~-][ ]?)?)+"
+    r"(?<![A-Za-z])(?:(?:Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|transformers|MkDocs|Material|Pyodide|KaTeX|Zensical|"
+    r"pytest|pip|MIT|BY-SA|CC|SA|UTF|CUDA|Windows|macOS|Node|Unicode|CodeMirror|esbuild)[ -]?v?|v)(?=\d)"
+    r"\d+(?:\.\d+)*\+?(?:[ ]?[–、到至和与或~-][ ]?\d+(?:\.\d+)+\+?)*"
 )
-#: 章节、公式、图表的编号，日期，网址里的端口。
+#: 章节、公式、图表的编号，日期，作者与年份，本机的端口。“代表”“方式”“列表”里的字不算编号的开头。
 REFERENCE = re.compile(
-    r"(?:issue|PR|#)[ ]?\d+|(?:第|§|节|章|图|表|式|附录)[ ]?[A-Z]?\d+(?:\.\d+)*|\d+(?:\.\d+)+[ ]?(?:节|章|页|课|小节)"
-    r"|(?<!\d)(?:19|20)\d\d(?=[ ]?年|-\d\d)(?:-\d\d){0,2}|(?:et al\.|等)[，, （(]*(?:19|20)\d\d|[A-Z][a-z]+[ ](?:19|20)\d\d|:\d{2,5}(?!\d)"
+    r"(?:issue|PR)[ ]\d+|(?<!#)#\d+"
+    r"|(?:第|§|附录|(?:(?<![\u4e00-\u9fff])|(?<=[见如由和与从在的及]))[节章图表式])[ ]?[A-Z]?\d{1,2}(?:\.\d{1,2})*(?!\d)"
+    r"|(?<![\d.])\d{1,2}(?:\.\d{1,2})+[ ]?(?:节|章|页|课|小节)"
+    r"|(?<!\d)(?:19|20)\d\d(?=[ ]?年|-\d\d)(?:-\d\d){0,2}"
+    r"|(?:et al\.|等)[，, （(]*(?:19|20)\d\d|[A-Z][a-z]+[ ](?:19[5-9]\d|20[0-3]\d)(?!\d)|(?:127\.0\.0\.1|localhost):\d{2,5}"
 )
 #: 链接文字里的章节号，例如 `[3.2 多头](…)`、`[实验 01](…)`。
 _LINKED_CHAPTER = re.compile(r"\[(?:(?:实验|第)[ ]?)?\d+(?:\.\d+)*(?=(?: [^\]]*)?\]\()")
@@ -80,33 +87,88 @@ def _scan(page: Page) -> Numbers:
     lines = [Line("", line.origin) if n in in_fence else line for n, line in enumerate(page.lines)]
     ends = sorted(block.code.end for block in page.blocks)
     after = [bisect_right(ends, number) for number in range(len(lines))]
-    return scan_lines(lines, after, literals([block.code.content for block in page.blocks]))
+    found = scan_lines(lines, after, literals([block.code.content for block in page.blocks]))
+    for key in ("title", "description", "outcomes", "prerequisites"):
+        for text in page.meta.get(key) if isinstance(page.meta.get(key), list) else [page.meta.get(key) or ""]:
+            for match in NUMBER.finditer(_mask(str(text))[0]):
+                if _is_result(match.group()):
+                    where = _around(str(text), *match.span())
+                    message = f"front matter 的 {key} 里不能绑定数字，数 {match.group().strip()} 没有来历：{where}"
+                    found.faults.append(Fault(Origin(page.path, 1), message))
+    return found
 
 
 def scan_lines(lines: list[Line], after: list[int], inputs: set[float]) -> Numbers:
     """同 `scan`，对任意几行正文：`after[i]` 是第 i 行前面有几段代码，`inputs` 是程序里写着的数。"""
     found = Numbers()
-    paragraphs: list[list[tuple[int, Line]]] = [[]]
+    sources = _footnotes(lines, found)
+    paragraphs: list[list[Visible]] = [[]]
     footnote = comment = False
     for number, line in enumerate(lines):
-        text = str(line)
-        if not text.strip():
+        if not line.strip():
             paragraphs.append([])
-            footnote = footnote and not text
+            footnote = footnote and not str(line)
             continue
-        if re.match(r"[ ]{0,3}\[\^[^\]]+\]:", text):
+        if _FOOTNOTE.match(line):
             footnote = True
-        elif footnote and not text.startswith(("    ", "\t")):
+        elif footnote and not line.startswith(("    ", "\t")):
             footnote = False
-        outside = MARK.sub("", text)
-        opens, closes = outside.rfind("<!--"), outside.rfind("-->")
-        skip = comment or footnote
-        comment = opens > closes or (comment and closes < 0)
-        if not skip and opens <= closes:
-            paragraphs[-1].append((number, line))
+        text, comment = _outside_comments(str(line), comment)
+        if not footnote:
+            paragraphs[-1].append(Visible(number, line, text))
     for paragraph in paragraphs:
-        _scan_paragraph(paragraph, after, inputs, found)
+        _scan_paragraph(paragraph, after, inputs, sources, found)
     return found
+
+
+@dataclass(frozen=True)
+class Visible:
+    """正文的一行；`text` 里的注释换成了空格，位置不变。"""
+
+    number: int
+    line: Line
+    text: str
+
+
+_FOOTNOTE = re.compile(r"[ ]{0,3}\[\^([^\]]+)\]:[ ]*(.*)")
+_CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
+
+
+def _footnotes(lines: list[Line], found: Numbers) -> set[str]:
+    """能作出处的脚注：定义里要有年份或网址。"""
+    sources = set()
+    for index, line in enumerate(lines):
+        definition = _FOOTNOTE.match(line)
+        if not definition:
+            continue
+        text = [definition.group(2)]
+        for following in lines[index + 1 :]:
+            if following.strip() and not following.startswith(("    ", "\t")):
+                break
+            text.append(str(following))
+        if re.search(r"(?:19|20)\d\d|https?://", "\n".join(text)):
+            sources.add(definition.group(1))
+    return sources
+
+
+def _outside_comments(text: str, inside: bool) -> tuple[str, bool]:
+    """把注释换成空格（绑定的记号和行内代码里的不算注释）；返回（文字, 行末是否还在注释里）。"""
+    kept = [m.span() for m in _CODE.finditer(text)] + [m.span() for m in MARK.finditer(text)]
+    chars, position = list(text), 0
+    while True:
+        if inside:
+            end = text.find("-->", position)
+            stop = len(text) if end < 0 else end + 3
+            chars[position:stop] = " " * (stop - position)
+            if end < 0:
+                return "".join(chars), True
+            position, inside = stop, False
+        start = text.find("<!--", position)
+        while start >= 0 and (span := next(((a, b) for a, b in kept if a <= start < b), None)):
+            start = text.find("<!--", span[1])
+        if start < 0:
+            return "".join(chars), False
+        position, inside = start, True
 
 
 def literals(programs: list[str]) -> set[float]:
@@ -123,6 +185,20 @@ def literals(programs: list[str]) -> set[float]:
     return values
 
 
+def constant_fault(expression: str) -> str | None:
+    """绑定到写出来的常量等于没有绑定：表达式里要有页面自己的名字，或者真的算了什么。"""
+    try:
+        tree = ast.parse(expression.strip(), mode="eval")
+    except (SyntaxError, ValueError):
+        return None  # 求值时报告
+    nodes = list(ast.walk(tree))
+    names = {node.id for node in nodes if isinstance(node, ast.Name)}
+    calculated = any(isinstance(node, ast.BinOp) for node in nodes)
+    if calculated or names - set(dir(builtins)) or names - {"float", "int", "str", "abs", "round", "list", "tuple"}:
+        return None
+    return f"<!--= {expression.strip()} --> 只是把数又写了一遍，证明不了什么；绑定到变量，或改用 <!--given-->、脚注"
+
+
 def _check_given(spans, text: str, line: Line, inputs: set[float], found: Numbers) -> None:
     for start, end in spans:
         if _is_input(text[start:end], inputs):
@@ -137,14 +213,13 @@ def _check_given(spans, text: str, line: Line, inputs: set[float], found: Number
             )
 
 
-def _scan_paragraph(paragraph: list[tuple[int, Line]], after: list[int], inputs: set[float], found: Numbers) -> None:
+def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: set[float], sources: set[str], found: Numbers) -> None:
     if not paragraph:
         return
-    table = sum(line.lstrip().startswith("|") for _, line in paragraph) == len(paragraph)
-    whole = "".join(line for _, line in paragraph)
-    header_cites = table and "[^" in paragraph[0][1]
-    for number, line in paragraph:
-        text = str(line)
+    table = all(row.text.lstrip().startswith("|") for row in paragraph)
+    header_cites = table and _cites(paragraph[0].text, sources)
+    for row in paragraph:
+        number, line, text = row.number, row.line, row.text
         masked, formulas, codes = _mask(text)
         taken: list[tuple[int, int]] = []
         for mark in MARK.finditer(text):
@@ -159,6 +234,9 @@ def _scan_paragraph(paragraph: list[tuple[int, Line]], after: list[int], inputs:
                 taken.extend(spans)
                 _check_given(spans, text, line, inputs, found)
             else:
+                constant = constant_fault(mark.group("expr"))
+                if constant:
+                    found.faults.append(Fault(line.origin, constant))
                 strangers = tuple((a, b) for a, b in spans if _is_result(text[a:b]) and not _is_input(text[a:b], inputs))
                 found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after[number], formula, strangers))
                 taken.extend(spans)
@@ -169,8 +247,8 @@ def _scan_paragraph(paragraph: list[tuple[int, Line]], after: list[int], inputs:
                 continue
             if any(start <= match.start() < end for start, end in codes) and _is_input(match.group(), inputs):
                 continue  # 行内代码里的常量，程序里就写着它
-            sentence = text if table else _sentence(whole, paragraph, number, match.start())
-            if "[^" in sentence or header_cites:
+            sentence = text if table else _sentence(paragraph, number, match.start())
+            if _cites(sentence, sources) or header_cites:
                 found.cited += 1
                 continue
             found.faults.append(
@@ -185,14 +263,14 @@ def _scan_paragraph(paragraph: list[tuple[int, Line]], after: list[int], inputs:
 def _is_result(number: str) -> bool:
     """要不要有来历：小数、百分数、指数，或三位以上的整数。"""
     digits = re.sub(r"\D", "", number)
-    return bool(re.search(r"[.%％eE]", number)) or len(digits) >= 3
+    return bool(re.search(r"[.%％‰eE]", number)) or len(digits) >= 3
 
 
 def _is_input(number: str, inputs: set[float]) -> bool:
-    """程序里写着这个数。多写了零的（00、0e-12、0001）不是程序里的那个 0 或 1。"""
+    """程序里写着这个数。多写了零的（00、0e-12、1e-02、0001）不是程序里的那个 0 或 1。"""
     value, _, percent = decimals(number)
     plain = re.sub(r"^[\s+\-−±]+", "", number)
-    if re.match(r"0\d", plain) or (not value and not re.fullmatch(r"0(\.0)?", plain)):
+    if re.match(r"0\d", plain) or re.search(r"[eE][-+−]?0", plain) or (not value and not re.fullmatch(r"0(\.0)?", plain)):
         return False
     return abs(float(value)) / (100 if percent else 1) in inputs
 
@@ -202,9 +280,15 @@ def _around(text: str, start: int, end: int) -> str:
     return f"…{text_before}{text[start:end]}{text_after}…"
 
 
-def _sentence(whole: str, paragraph: list[tuple[int, Line]], number: int, column: int) -> str:
+def _cites(text: str, sources: set[str]) -> bool:
+    """文字里有指向可用出处的脚注。"""
+    return any(key in sources for key in re.findall(r"\[\^([^\]]+)\]", text))
+
+
+def _sentence(paragraph: list[Visible], number: int, column: int) -> str:
     """段落里含有这个位置的那一句；句末的脚注记号算在内。"""
-    position = sum(len(line) for n, line in paragraph if n < number) + column
+    whole = "".join(row.text for row in paragraph)
+    position = sum(len(row.text) for row in paragraph if row.number < number) + column
     start = max((m.end() for m in re.finditer(r"[。！？](?:\[\^[^\]]+\])*", whole[:position])), default=0)
     stop = re.search(r"[。！？](?:\[\^[^\]]+\])*", whole[position:])
     return whole[start : position + stop.end() if stop else len(whole)]
@@ -218,7 +302,7 @@ def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]
         chars[start:end] = " " * (end - start)
 
     codes, formulas = [], []
-    for match in re.finditer(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", text):
+    for match in _CODE.finditer(text):
         codes.append(match.span())
         inner = match.group(2)
         if not _PURE.fullmatch(inner):
@@ -250,7 +334,7 @@ def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]
     for pattern in (VERSIONED, REFERENCE):
         for match in pattern.finditer("".join(chars)):
             blank(*match.span())
-    heading = re.match(r"\s*#{1,6}\s+\d+(?:\.\d+)*\.?(?=\s)", "".join(chars))
+    heading = re.match(r"\s*#{1,6}\s+[1-9]\d?(?:\.\d{1,2})*\.?(?=\s)", "".join(chars))
     if heading:
         blank(0, heading.end())
     return "".join(chars), formulas, codes
@@ -296,7 +380,7 @@ def _unmasked(text: str, start: int, end: int) -> str:
 def decimals(number: str) -> tuple[Decimal, int, bool]:
     """写出的数 → （值, 末位的数量级, 是否百分数）：`"0.330"` → (0.330, -3, False)。"""
     percent = number.rstrip().endswith(("%", "％"))
-    plain = re.sub(r"[ ,\u2009\u202f\u00a0%％±+]|\\,|\{,\}|\\", "", number).replace("−", "-")
+    plain = re.sub(r"[ ,_\u2009\u202f\u00a0%％‰±+]|\\,|\{,\}|\\", "", number).replace("−", "-")
     value = Decimal(plain)
     return value, value.as_tuple().exponent, percent
 

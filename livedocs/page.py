@@ -262,6 +262,10 @@ class _Watched(list):
             yield item
 
 
+#: 选项的上限：再大就等于不检查。
+LIMITS = {"timeout": 600.0, "rtol": 0.1, "atol": 1.0}
+
+
 class _Shown(HTMLParser):
     """网站 HTML 里真正显示的围栏占位（注释里的不算），以及不是围栏的 `<pre>`。"""
 
@@ -307,10 +311,25 @@ def load_page(path: Path, project: Project) -> Page:
             page.faults.append(Fault(Origin(path, number), "还留着版本冲突的标记；先解决冲突"))
             return page
     body, page.meta, skipped = _without_front_matter(source)
+    _check_front_matter(page, source, body)
+    if page.faults:
+        return page
     _render(page, body, skipped, project)
     if not page.faults:
         _check(page, project)
     return page
+
+
+def _check_front_matter(page: Page, source: str, body: str) -> None:
+    """front matter 写坏了，MkDocs 会把它当正文印出来；标题写了两处，两处要相同。"""
+    if source.startswith("---\n") and not page.meta:
+        page.faults.append(Fault(Origin(page.path, 1), "front matter 不是合法的 YAML（或没有以 --- 结束），网站会把它当正文印出来"))
+    elif not source.startswith("---\n") and re.match(r"(?:title|description|outcomes|runs|minutes): ", source):
+        page.faults.append(Fault(Origin(page.path, 1), "front matter 要写在两行 --- 之间"))
+    title = page.meta.get("title")
+    heading = re.search(r"^# +(.+?)(?: *\{[^{}]*\})? *$", body, re.MULTILINE)
+    if title is not None and heading and str(title).strip() != heading.group(1).strip():
+        page.faults.append(Fault(Origin(page.path, 1), f"front matter 的 title 是“{title}”，一级标题是“{heading.group(1)}”；写成一样的"))
 
 
 def _render(page: Page, body: str, skipped: int, project: Project) -> None:
@@ -477,6 +496,10 @@ def _check(page: Page, project: Project) -> None:
     for before, after in zip(page.code_fences, page.code_fences[1:], strict=False):
         if after.shown_at < before.shown_at:
             page.faults.append(Fault(before.origin, "网页上这段代码显示在后面的代码之后（例如写在脚注里），先后与运行的顺序不同；移到正文里"))
+    for before, fence in zip(page.fences, page.fences[1:], strict=False):
+        between = page.lines[before.end : fence.start]
+        if before.is_code and fence.lang == "text" and not fence.is_output and _container(before) == _container(fence) and not "".join(between).strip(" \t>\n"):
+            page.faults.append(Fault(fence.origin, "紧跟代码块的 text 围栏看上去是它的输出，却不会核对；写成 {.text .output}，或在中间写一句说明"))
     for fence in page.fences:
         _check_header(page, fence)
         if fence.is_output and not any(fence is output for output in outputs):
@@ -513,14 +536,16 @@ def _check_header(page: Page, fence: Fence) -> None:
     for key, right in (("hl_lines", RE_HL_LINES), ("linenums", RE_LINENUMS)):
         if key in fence.options and not right.match(fence.options[key]):
             fault(f"{key}={fence.options[key]!r} 的写法不对")
+    if "raises" in fence.options and not re.fullmatch(r"[A-Za-z_]\w*", fence.options["raises"]):
+        fault(f"raises={fence.options['raises']!r} 要写一个异常的类名，例如 raises=\"ValueError\"")
     for key in ("timeout", "rtol", "atol"):
         if key in fence.options:
             try:
-                positive = float(fence.options[key]) >= 0
+                positive = 0 <= float(fence.options[key]) <= LIMITS[key]
             except ValueError:
                 positive = False
             if not positive:
-                fault(f"{key}={fence.options[key]!r} 不是非负数")
+                fault(f"{key}={fence.options[key]!r} 不是 0 到 {LIMITS[key]:g} 之间的数")
 
 
 _FILE_IN_COMMAND = re.compile(r"(?<![\w/\\.:-])((?:[\w.-]+[/\\])*[\w-][\w.-]*\.(?:py|ipynb|md|txt|toml|ya?ml))(?![\w/])")

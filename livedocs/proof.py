@@ -64,7 +64,7 @@ def shown_lines(path: Path, project: Project) -> list[str]:
 
 def entry_of_page(page: Page, project: Project) -> Entry:
     """一页 Markdown 应有的记录。"""
-    blocks = [block for block in page.blocks if not block.is_script]
+    blocks = [block for block in page.blocks if not block.is_script and "notest" not in block.code.options]
     code = "\n".join(block.code.content for block in page.blocks)
     return Entry(
         hash=page_hash(page.path, project),
@@ -150,8 +150,11 @@ def load(root: Path) -> dict[str, dict] | None:
     if not path.is_file():
         return None
     try:
-        return dict(json.loads(path.read_text(encoding="utf-8"))["pages"])
-    except (ValueError, KeyError, TypeError) as error:
+        pages = json.loads(path.read_text(encoding="utf-8"))["pages"]
+        if not all(isinstance(entry, dict) for entry in pages.values()):
+            raise TypeError("记录不是字典")
+        return pages
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"{FILE} 读不懂（{error!r}）；删除它，再运行 pytest --update-docs") from None
 
 

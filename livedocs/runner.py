@@ -19,6 +19,8 @@ from livedocs.worker import FORKS, Pipe
 TIMEOUT = 60.0
 #: 一页的进程最多能占的地址空间（字节）。torch 本身约需 4 GiB。
 MEMORY = 12 * 2**30
+#: 报告里最多写出栈的最外和最内各几层；无限递归有一千层。
+SHOWN_FRAMES = 5
 #: 导入很慢的库：页面要用时，由母进程先导入一次。
 HEAVY = frozenset({"numpy", "torch", "matplotlib"})
 #: torch 里第一次用到才导入、要半秒以上的部分：代码里有左边的字，母进程就先导入右边的模块。
@@ -89,7 +91,7 @@ class _Worker:
         if answer is None or "exited" in answer:
             self.serving = False
             code = self._exit_code() if answer is None else answer["exited"]
-            raise WorkerDied(f"进程中途结束（退出码 {code}）")
+            raise WorkerDied(f"进程中途结束（退出码 {code}）：代码自己结束了它，或被系统结束（负数是信号）")
         return answer
 
     def _exit_code(self) -> int | None:
@@ -231,4 +233,4 @@ def locate(frames: list, blocks: list[Block]) -> list[tuple[Origin, str]]:
         origins = blocks[int(filename[1:-1]) - 1].code.origins
         if 1 <= lineno <= len(origins):
             places.append((origins[lineno - 1], name))
-    return places
+    return places if len(places) <= 2 * SHOWN_FRAMES else places[:SHOWN_FRAMES] + places[-SHOWN_FRAMES:]

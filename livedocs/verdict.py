@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from livedocs import compare, publish, transcript
@@ -25,6 +26,9 @@ def judge(block: Block, page: Page, run: PageRun, project: Project) -> Edit | No
         printed = _script_output(block, page, project)
     else:
         printed = _block_output(block, page, run, project)
+    if control := re.search(r"[\x00-\x08\x0b-\x1f\x7f]", printed):
+        where = f"{project.show(page.path)}:{block.origin.line}"
+        raise DocFailure(f"{where}：代码打印了网页显示不了的控制字符 {control.group()!r}")
     tolerance = _tolerance(block)
     if compare.same(block.documented, printed, **tolerance) and bool(printed) == bool(block.output):
         return None

@@ -109,7 +109,8 @@ class Interpreter:
 
     @staticmethod
     def _stream(fd: int):
-        return open(fd, "w", encoding="utf-8", errors="backslashreplace", newline="\n", closefd=False)
+        errors = "strict" if fd == 1 else "backslashreplace"  # 与真的 Python 一样：打印不了的字符要报错
+        return open(fd, "w", encoding="utf-8", errors=errors, newline="\n", closefd=False)
 
     def run(self, code: str, filename: str) -> dict:
         """运行一段，返回它写出的文字和未捕获的异常。"""
@@ -161,13 +162,16 @@ def describe(exception: BaseException) -> dict:
     """异常的类型、最后一行和经过的栈帧。"""
     kind = type(exception)
     name = kind.__qualname__ if kind.__module__ in ("builtins", "__main__") else f"{kind.__module__}.{kind.__qualname__}"
-    text = exception.msg if isinstance(exception, SyntaxError) and exception.msg else str(exception)
+    try:
+        text = exception.msg if isinstance(exception, SyntaxError) and exception.msg else str(exception)
+    except BaseException:  # 页面自己的 __str__ 出错
+        text = "（这个异常的 __str__ 出错，无法显示）"
     frames = [
         [frame.filename, frame.lineno or 0, frame.name] for frame in traceback.extract_tb(exception.__traceback__)
     ]
     if isinstance(exception, SyntaxError) and exception.filename:
         frames.append([exception.filename, exception.lineno or 1, "<module>"])
-    names = [base.__name__ for base in kind.__mro__ if base not in (object, BaseException)]
+    names = [base.__name__ for base in kind.__mro__ if base is not object]
     return {"type": kind.__name__, "bases": names, "last": f"{name}: {text}" if text else name, "frames": frames}
 
 
@@ -175,7 +179,12 @@ def evaluate(expression: str, namespace: dict, flags: int = 0) -> dict:
     """在 `namespace` 里求值：{"value": …} 或 {"error": 异常的最后一行}。"""
     try:
         compiled = compile(expression, "<expr>", "eval", flags=flags, dont_inherit=True)
-        return {"value": plain(eval(compiled, namespace))}
+        before = dict(namespace)
+        value = plain(eval(compiled, namespace))
+        changed = before != namespace if before.keys() != namespace.keys() else any(before[k] is not namespace[k] for k in before)
+        if changed or plain(eval(compiled, namespace)) != value:
+            return {"error": "求值会改变页面的状态，或每次的值不同"}
+        return {"value": value}
     except BaseException as exception:
         return {"error": describe(exception)["last"]}
 
@@ -242,6 +251,7 @@ def main() -> None:
     null = os.open(os.devnull, os.O_RDWR)
     os.dup2(null, 0)
     os.dup2(null, 1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C 由 pytest 处理，它会结束本进程
     if FORKS:
         _prctl(ADOPT_ORPHANS, 1)  # 页面留下的后台进程归到本进程名下，一页结束时收回它们
     while (request := pipe.read()) is not None:
@@ -263,6 +273,7 @@ def main() -> None:
         child = os.fork()
         if child == 0:
             os.setsid()
+            signal.signal(signal.SIGINT, signal.default_int_handler)
             _prctl(DIE_WITH_PARENT, signal.SIGKILL)
             try:
                 serve_page(pipe, request, folder)

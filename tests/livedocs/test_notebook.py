@@ -58,7 +58,7 @@ def test_fault_is_reported(site, name):
     assert path.read_bytes() == before
 
 
-@pytest.mark.parametrize(("data", "expected"), [(b"{", "不能读取"), (b"{}", "不是 nbformat 4"), (b'{"nbformat": 3, "cells": []}', "不是 nbformat 4"), ("甲".encode("gbk"), "不能读取")])
+@pytest.mark.parametrize(("data", "expected"), [(b"{", "不能读取"), (b"{}", "不是 nbformat 4"), (b'{"nbformat": 3, "cells": []}', "不是 nbformat 4"), (b'{"nbformat": 4, "cells": ["abc"]}', "第 1 个单元没有合法的 cell_type"), (b'{"nbformat": 4, "cells": [{"cell_type": "raw"}]}', "raw 单元"), (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "outputs": null}]}', "没有 outputs 列表"), (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "outputs": [{"output_type": "stream"}]}]}', "输出不完整"), ("甲".encode("gbk"), "不能读取")])
 def test_unreadable_notebook(site, data, expected):
     path = site.root / "docs" / "nb.ipynb"
     path.write_bytes(data)

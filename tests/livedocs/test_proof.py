@@ -64,7 +64,17 @@ def test_stale_or_edited_records_fail(proved, change):
 def test_unreadable_record_is_a_sentence(proved):
     (proved.root / "proof.json").write_text("{", encoding="utf-8")
     code, report = proved.check()
-    assert code == 1 and "proof.json 读不懂" in report
+    assert code == 2 and "proof.json 读不懂" in report and "Traceback" not in report
+    before = (proved.root / "docs" / "page.md").read_bytes()
+    code, report = proved.check("--update-docs", "docs")
+    assert code == 2 and "proof.json 读不懂" in report and (proved.root / "docs" / "page.md").read_bytes() == before
+
+
+def test_a_page_with_notest_can_be_proved(site):
+    site.page(PAGE + "\n" + fence("import 没有", '{.python notest="要联网"}'))
+    assert site.check("--update-docs", "docs")[0] == 0
+    assert recorded(site)["docs/page.md"]["blocks"] == 1
+    assert site.check()[0] == 0
 
 
 def test_a_failing_page_loses_its_record(proved):
