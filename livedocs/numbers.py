@@ -88,7 +88,7 @@ def _scan(page: Page) -> Numbers:
     ends = sorted(block.code.end for block in page.blocks)
     after = [bisect_right(ends, number) for number in range(len(lines))]
     found = scan_lines(lines, after, literals([block.code.content for block in page.blocks]))
-    for key in ("title", "description", "outcomes", "prerequisites"):
+    for key in ("description", "outcomes", "prerequisites"):  # 题目与一级标题相同，在正文里查过
         for text in page.meta.get(key) if isinstance(page.meta.get(key), list) else [page.meta.get(key) or ""]:
             for match in NUMBER.finditer(_mask(str(text))[0]):
                 if _is_result(match.group()):

@@ -452,31 +452,24 @@ class Bench:
             for path, shows in self.using(name).items()
             if everything or mutant.kind == "marker" or lines & shows.lines
         ]
-        near, apart = [], []
-        imports, seconds = self.coverage["imports"], self.coverage["seconds"]
+        imports, loading = self.coverage["imports"], self.coverage["seconds"]
+        files: dict[tuple[str, bool], list[tuple[float, str]]] = {}
         for node, test in self.coverage["tests"].items():
             file = node.partition("::")[0]
             seen = set(test["lines"].get(name, ())) | set(imports.get(file, {}).get(name, ()))
-            if seen & lines or (everything and seen):
-                near.append((test["seconds"], seconds.get(file, 0.0), node))
+            if seen & lines or (seen and (everything or test.get("cut"))):
+                files.setdefault((file, False), []).append((test["seconds"], node))
             elif name in node:  # 在别的进程里运行它的测试，走过的行看不见
-                apart.append((test["seconds"], seconds.get(file, 0.0), node))
-        for group in (*_cheap_first(near), apart):
-            if group:
-                files = {node.partition("::")[0]: loading for _, loading, node in group}
-                cost = 0.3 + sum(files.values()) + sum(spent for spent, _, _ in group) / 2
-                steps.append(Step(cost, tests=tuple(node for _, _, node in sorted(group))))
+                files.setdefault((file, True), []).append((test["seconds"], node))
+        for (file, _), group in files.items():  # 一个测试文件一步：导入测试文件往往比测试本身还慢
+            cost = 0.3 + loading.get(file, 0.0) + sum(spent for spent, _ in group) / 2
+            steps.append(Step(cost, tests=tuple(node for _, node in sorted(group))))
         return sorted(steps, key=lambda step: step.seconds)
 
     def _script(self, mutant: Mutant) -> Verdict:
-        tried = set()
-        for everything in (False, True) if mutant.kind == "code" else (True,):
-            for step in self.steps(mutant, everything):
-                if step in tried:
-                    continue
-                tried.add(step)
-                if failure := self._step(step):
-                    return Verdict(True, failure)
+        for step in self.steps(mutant, everything=mutant.kind == "marker"):
+            if failure := self._step(step):
+                return Verdict(True, failure)
         return Verdict(False)
 
     def _step(self, step: Step) -> str | None:
@@ -488,15 +481,6 @@ class Bench:
         if code == 0:
             return None
         return text or f"pytest 的退出码是 {code}"
-
-
-def _cheap_first(group: list[tuple[float, float, str]], limit: float = 1.5) -> tuple[list, list]:
-    """（加起来不到 `limit` 秒、导入也快的测试, 其余的）。"""
-    cheap, rest, total = [], [], 0.0
-    for spent, loading, node in sorted(group):
-        total += spent
-        (cheap if total < limit and loading < limit else rest).append((spent, loading, node))
-    return cheap, rest
 
 
 class served:

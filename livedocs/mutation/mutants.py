@@ -185,8 +185,8 @@ def _given_spans(line: Line) -> list[tuple[int, int]]:
         if not mark.group("given") or any(start < mark.start() < end for start, end in codes):
             continue  # 行内代码里写着的记号只是文字
         literal = numbers._literal_before(text, mark.start(), masked, formulas, codes, [])
-        if literal:
-            spans.extend(literal[0])
+        if literal:  # 列表、公式里的一两位整数不必有来历
+            spans.extend(span for span in literal[0] if len(literal[0]) == 1 or numbers._is_result(text[slice(*span)]))
     return spans
 
 

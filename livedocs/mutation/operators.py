@@ -2,7 +2,7 @@
 
 用 `ast` 找到位置，只替换那几个字，所以行号不变，片段、页面与报错的位置都还对得上。
 不改的：字符串与 f-string 的内容（打印的文字由运行记录逐字核对；3.12 之前 f-string 里的位置也不可靠）、类型标注、
-`assert`（它是检查，不是被检查的）。容差（和小于 1 的小数作大小比较）只取反：放宽它，任何通过的测试都看不出来。
+`assert` 与 `assert_close` 等（它们是检查，不是被检查的）、随机种子（换一个本就不该有差别）。容差（和小于 1 的小数作大小比较）只取反：放宽它，任何通过的测试都看不出来。
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class _Finder:
             body = getattr(node, "body", None)
             last = body[0].lineno - 1 if body else node.end_lineno
             lines = (node.lineno, max(node.lineno, last))
-        if isinstance(node, (ast.JoinedStr, ast.Assert)):
+        if isinstance(node, (ast.JoinedStr, ast.Assert)) or _is_check_or_seed(node):
             return
         for start, end, new in self._changes(node, checking):
             old = self.text.text[start:end]
@@ -170,6 +170,13 @@ class _Finder:
             yield start, end, ""
             if isinstance(bound, (ast.Name, ast.Attribute, ast.BinOp, ast.Call)):
                 yield end, end, " + 1"
+
+
+def _is_check_or_seed(node: ast.AST) -> bool:
+    if not isinstance(node, ast.Call):
+        return False
+    name = ast.unparse(node.func).rpartition(".")[2]
+    return name in ("manual_seed", "seed") or name.startswith("assert")
 
 
 def _conditions(node: ast.AST) -> list[ast.AST]:

@@ -1,7 +1,7 @@
 """pytest 插件（`-p livedocs.mutation.tracing`）：哪个测试走过 code/ 里的哪些行，用了多久。
 
 结果写进环境变量 `LIVEDOCS_TRACE` 指定的 JSON 文件：
-`{"tests": {节点: {"seconds": 秒, "lines": {文件名: [行]}}}, "imports": {测试文件: {文件名: [行]}},
+`{"tests": {节点: {"seconds": 秒, "lines": {文件名: [行]}, "cut": 没有记完}}, "imports": {测试文件: {文件名: [行]}},
 "seconds": {测试文件: 导入它的用时}, "failed": {节点: 原因}}`。
 收集时就运行的行（模块里的常量、缺省参数）记在 imports 里，算给这个测试文件的每个测试。
 
@@ -23,7 +23,7 @@ import pytest
 from livedocs import publish, transcript
 
 CODE = str(Path("code").resolve()) + os.sep
-#: 一个测试最多记这么多秒；慢的测试都在反复做同样的事，后面走过的行前面也走过。
+#: 一个测试最多记这么多秒；没有记完的（cut），当作走过了它用到的脚本的每一行。
 LIMIT = 2.0
 #: 另开进程的测试，当作要这么多秒。
 APART = 5.0
@@ -40,7 +40,7 @@ class Tracing:
         self.seconds: dict[str, float] = {}
         self.failed: dict[str, str] = {}
         self._lines: dict[str, set[int]] = {}
-        self._rewrites = self._apart = False
+        self._rewrites = self._apart = self._cut = False
         self._until = 0.0
         transcript.run_script = self._skip
         #: 装入的是脚本原文（file）还是已发布文本（published）；后者的行号要换算。
@@ -55,6 +55,7 @@ class Tracing:
     def _on_call(self, frame, event, arg):
         if time.monotonic() > self._until:
             sys.settrace(None)
+            self._cut = True
             return None
         code = frame.f_code
         if code.co_filename.startswith(CODE):
@@ -86,7 +87,7 @@ class Tracing:
             self._rewrites = True
 
     def _begin(self) -> None:
-        self._lines, self._rewrites, self._apart = {}, False, False
+        self._lines, self._rewrites, self._apart, self._cut = {}, False, False, False
         self._until = time.monotonic() + LIMIT
         sys.settrace(self._on_call)
 
@@ -113,6 +114,7 @@ class Tracing:
             sys.settrace(None)
             test = self.tests.setdefault(item.nodeid, {"seconds": 0.0})
             test["lines"] = {} if self._apart else self._lines
+            test["cut"] = self._cut
             test["seconds"] += APART if self._apart else time.process_time() - started
             if self._rewrites:
                 self.rewriting.add(item.nodeid)
@@ -143,7 +145,7 @@ class Tracing:
             return {name: sorted(numbers) for name, numbers in found.items()}
 
         tests = {
-            name: {"seconds": test["seconds"], "lines": plain(test.get("lines", {}))}
+            name: {"seconds": test["seconds"], "lines": plain(test.get("lines", {})), "cut": test.get("cut", False)}
             for name, test in self.tests.items()
             if name not in self.rewriting and name not in self.failed
         }

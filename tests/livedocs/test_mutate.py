@@ -325,8 +325,8 @@ def test_operators(tmp_path):
         def f(甲, b=-1, *, 保留: int = 3):
             if 甲 and not b:  # 中文在前，列数按字
                 return 甲[1:b] + [x for x in 甲 if x]
-            assert 甲 + 1 == 2
-            甲 += 1
+            assert 甲 + 1 == 2 and torch.manual_seed(7)
+            甲 += 1; torch.manual_seed(5); torch.testing.assert_close(甲, b, atol=1e-5)
             return (甲 is not None) == (b not in 甲), 甲 @ b // 2, 1e-6, f"{b + 1}", 甲 < 1e-9, True
         '''
     path = write(tmp_path, "code/demo.py", source)
@@ -446,7 +446,7 @@ def test_lessons_run_in_a_warm_process(tmp_path):
     assert lessons._process.poll() is not None
 
 
-@pytest.mark.parametrize("written", ["0e6", "000", "00", "0001", "0.000", "63", "1e5"])
+@pytest.mark.parametrize("written", ["0e6", "000", "00", "0001", "0.000", "63", "1e5", "1e0", "1e06"])
 def test_declared_number_must_be_the_one_in_the_program(written):
     """变异找到的漏洞：0e6 的值是 0，而程序里多半有 0；两位的整数也要真的在程序里。"""
     line = Line(f"基数 {written}<!--given-->", Origin(Path("page.md"), 1))
