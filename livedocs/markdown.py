@@ -142,6 +142,7 @@ class BoundNumbers(InlineProcessor):
         bound.text = literal
         bound.set("value", self._plain(literal))
         bound.set("data-expr", expr.strip())
+        bound.set("tabindex", "0")  # 键盘和触摸也能看到表达式
         bound.set("title", f"本页的程序算出：{expr.strip()}")
         return bound, start, m.end()
 

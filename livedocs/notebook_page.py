@@ -162,7 +162,7 @@ def _bind(text: str) -> str:
     def bound(match: re.Match) -> str:
         expr = html.escape(match.group(2).strip())
         value = html.escape(re.sub(r"<[^>]+>", "", match.group(1)).strip())
-        return f'<data class="bound" value="{value}" data-expr="{expr}" title="本 notebook 算出：{expr}">{match.group(1)}</data>'
+        return f'<data class="bound" value="{value}" data-expr="{expr}" tabindex="0" title="本 notebook 算出：{expr}">{match.group(1)}</data>'
 
     return _MARK.sub("", _LITERAL.sub(bound, text))
 

@@ -14,7 +14,7 @@ import builtins
 import re
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 
 from livedocs.page import Fault, Line, Origin, Page
@@ -423,11 +423,20 @@ def check(binding: Binding, answer: dict) -> tuple[str | None, str | None]:
             return f"读不懂写出的数 {written!r}", None
         actual = value * 100 if percent else value
         step = Decimal(1).scaleb(exponent)
-        if abs(actual - number) > step / 2 * (1 + Decimal("1e-9")):
+        if not _rounds_to(actual, number, step):
             new = _format(written, actual, exponent)
             wrong.insert(0, f"写的是 {written.strip()}，{binding.expression} 是 {actual:.10g}，应写 {new.strip()}")
             rewritten = rewritten[:start] + new + rewritten[end:]
     return ("；".join(wrong), rewritten) if wrong else (None, None)
+
+
+def _rounds_to(actual: Decimal, number: Decimal, step: Decimal) -> bool:
+    """`actual` 舍入到 `step` 是否就是 `number`；恰在中间时，两种通行的舍入（五入、成双）都算对。"""
+    gap = abs(actual - number)
+    if abs(gap - step / 2) > step * Decimal("1e-9"):
+        return gap < step / 2
+    middle = (actual / (step / 2)).to_integral_value() * (step / 2)  # 去掉浮点的尾数
+    return number in {(middle / step).to_integral_value(rounding) * step for rounding in (ROUND_HALF_EVEN, ROUND_HALF_UP)}
 
 
 def _format(written: str, value: Decimal, exponent: int) -> str:

@@ -17,7 +17,7 @@ from livedocs.page import Block, Origin
 from livedocs.worker import FORKS, Pipe
 
 TIMEOUT = 60.0
-#: 一页的进程最多能占的地址空间（字节）。torch 本身约需 4 GiB。
+#: 一页的进程在开始之后最多还能占的地址空间（字节）；预先导入的库不算在内。
 MEMORY = 12 * 2**30
 #: 报告里最多写出栈的最外和最内各几层；无限递归有一千层。
 SHOWN_FRAMES = 5

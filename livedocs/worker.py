@@ -104,7 +104,9 @@ class Interpreter:
         if memory and FORKS:
             import resource
 
-            resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+            with open("/proc/self/statm", encoding="ascii") as stream:
+                mapped = int(stream.read().split()[0]) * resource.getpagesize()  # 母进程预导入的库已经占着的
+            resource.setrlimit(resource.RLIMIT_AS, (mapped + memory, mapped + memory))
             resource.setrlimit(resource.RLIMIT_FSIZE, (FILE, FILE))
 
     @staticmethod

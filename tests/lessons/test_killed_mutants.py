@@ -6,6 +6,7 @@
 import inspect
 
 import pytest
+import torch
 from lesson_files import load
 
 #: (脚本, 公开的名字, 缺省值)
@@ -31,3 +32,17 @@ DEFAULTS = [
 def test_defaults(script, name, defaults):
     parameters = inspect.signature(getattr(load(script), name)).parameters
     assert {key: parameters[key].default for key in defaults} == defaults
+
+
+def test_yarn_slows_the_last_pair_fully():
+    """训练长度很长时，“放慢到 1/factor”的起点要截到最后一对；不截，最后一对就放慢得不够。"""
+    m = load("02-basic-components-demo.py")
+    slowed, plain = m.yarn_frequencies(8, 4, 100_000), m.rope_frequencies(8)
+    assert slowed[-1].item() == pytest.approx(plain[-1].item() / 4, rel=1e-6)
+    assert slowed[0].item() == pytest.approx(plain[0].item(), rel=1e-6)
+
+
+def test_the_id_that_is_named_is_the_wrong_one():
+    """编号 0 合格；报出的是那个越界的编号。"""
+    with pytest.raises(ValueError, match="编号 70"):
+        load("05-transformer-block-demo.py").check_ids("input_ids ", torch.tensor([[0, 70]]), 64)

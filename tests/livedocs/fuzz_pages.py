@@ -133,10 +133,11 @@ class Maker:
 
     def page(self) -> Made:
         rows: list[Row] = []
+        title = f"页 {self.number()}"
         if self.chance(40):
-            rows += [Row(line) for line in ("---", "title: 题目", "outcomes: [甲, 乙]", "---")]
+            rows += [Row(line) for line in ("---", f"title: {title}", "outcomes: [甲, 乙]", "---")]
             rows += [Row("")] * self.random.randrange(3)
-        rows += [Row(f"# 页 {self.number()}"), Row("")]
+        rows += [Row(f"# {title}"), Row("")]
         rows += self.blocks(self.random.randrange(1, 5), depth=0, quoted=False)
         for key in self.footnotes:
             rows += self.footnote(key)

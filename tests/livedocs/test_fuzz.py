@@ -12,9 +12,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from fuzz_pages import Made, good_page, wild_page
 from hypothesis import HealthCheck, Phase, event, given, note, settings
 from hypothesis import strategies as st
@@ -22,6 +22,8 @@ from hypothesis import strategies as st
 from livedocs import guard
 from livedocs.page import Page, load_page
 from livedocs.project import load_project
+
+ROOT = Path(__file__).resolve().parents[2]
 
 CAMPAIGN = int(os.environ.get("LIVEDOCS_FUZZ", "0"))
 RANDOM = st.randoms(use_true_random=False)

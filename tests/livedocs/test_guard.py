@@ -72,7 +72,7 @@ def test_every_line_knows_where_it_is_from(site):
     (site.root / "code" / "part.md").write_text("```{.python .run}\np = 1\n```\n", encoding="utf-8")
     text = textwrap.dedent("""
         ---
-        title: 题
+        title: 页
         ---
 
         # 页

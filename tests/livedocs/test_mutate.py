@@ -7,6 +7,7 @@ import base64
 import hashlib
 import io
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -225,7 +226,9 @@ def test_resume_after_a_kill(tmp_path, campaign):
     report = tmp_path / "report.jsonl"
     arguments = ["--kinds", "output,number,transcript", "--resume", str(report)]
     command = [sys.executable, "-m", "livedocs.mutate", "--workers", "1", *arguments]
-    process = subprocess.Popen(command, cwd=root, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    (tmp_path / "tmp").mkdir()  # 被 SIGKILL 结束的进程收拾不了它的临时文件夹
+    environment = os.environ | {"TMPDIR": str(tmp_path / "tmp")}
+    process = subprocess.Popen(command, cwd=root, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline and process.poll() is None and not (report.is_file() and report.stat().st_size):
         time.sleep(0.02)

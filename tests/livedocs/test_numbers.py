@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
+
 import pytest
 from test_page_faults import fence
+
+from livedocs import numbers
 
 CODE = fence(
     "from types import SimpleNamespace\n"
@@ -107,6 +111,12 @@ def test_wrong_or_loose_numbers_fail(site, text):
     for fragment in BAD[text]:
         assert fragment in report, f"报告里没有“{fragment}”：\n{report}"
     assert "Traceback" not in report
+
+
+@pytest.mark.parametrize(("value", "written", "good"), [("18.75", "18.8", True), ("18.75", "18.7", False), ("0.125", "0.12", True), ("0.125", "0.13", True), ("0.1251", "0.12", False), ("2.5", "2", True), ("2.5", "3", True), ("-18.75", "-18.8", True), ("18.749999999999996", "18.8", True)])
+def test_exact_ties_round_as_people_round(value, written, good):
+    number, exponent, _ = numbers.decimals(written)
+    assert numbers._rounds_to(Decimal(value), number, Decimal(1).scaleb(exponent)) is good
 
 
 def test_front_matter_cannot_claim_a_number(site):

@@ -18,13 +18,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 from test_page_faults import fence
 
 from livedocs import sandbox, site_diff, upgrade
 from livedocs.changes import Kind, Verdict
 from livedocs.notebook import dump
 from livedocs.sandbox import Pin, SandboxError
+
+ROOT = Path(__file__).resolve().parents[2]
 
 #: 包 → 版本 → 源码。
 SOURCES = {

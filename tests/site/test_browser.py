@@ -229,6 +229,11 @@ def test_a_bound_number_shows_its_expression(tab):
     tip = tab.locator(".md-tooltip2__inner", has_text="本页的程序算出")
     tip.wait_for()
     assert expression in tip.inner_text()
+    other = tab.locator("data.bound").nth(1)
+    other.scroll_into_view_if_needed()
+    other.focus()
+    tip = tab.locator(".md-tooltip2__inner", has_text=other.get_attribute("data-expr"))
+    tip.first.wait_for()
 
 
 def test_evidence_and_answers_unfold(tab):
