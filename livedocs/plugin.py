@@ -231,12 +231,14 @@ class PageFile(MarkdownTextFile):
 
     def _items(self, page: Page, project: Project, update: bool):
         yield ContractItem.from_parent(self, name="[约定]", state=self.state)
+        if page.faults:
+            return  # 先改好写法，再运行
         found = numbers.scan(page)
         for binding in found.bindings:
             self.state.run.expressions.setdefault(binding.after, []).append(binding.expression)
         yield from self._block_items(page)
         yield NumbersItem.from_parent(self, name="[数字]", state=self.state, found=found)
-        if not update and not page.faults and (project.root / proof.FILE).is_file():
+        if not update and (project.root / proof.FILE).is_file():
             yield ProofItem.from_parent(self, name="[证明]", state=self.state)
 
     def _block_items(self, page: Page):
