@@ -42,6 +42,8 @@ def _root(config: MkDocsConfig) -> Path:
 # ---------------------------------------------------------------- 设置
 
 _serving = False
+#: 这次构建用的前端；`on_config` 打包一次，网页里的文件名和发布的文件因此总是同一份。
+_built: web.Bundle | None = None
 
 
 def on_startup(command: str, dirty: bool) -> None:
@@ -53,13 +55,14 @@ def on_startup(command: str, dirty: bool) -> None:
 @event_priority(100)
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """在别的插件之前运行：它们用到的设置要先改好。"""
+    global _built
     search.quiet_jieba()
     for name, plugin in config.plugins.items():
         if name.endswith("search") and plugin.config.get("jieba_dict_user"):
             # 词典的路径从 mkdocs.yml 算起，而不是从当前文件夹算起。
             plugin.config["jieba_dict_user"] = str(_root(config) / plugin.config["jieba_dict_user"])
     try:
-        built = web.bundle()
+        _built = built = web.bundle()
     except web.WebError as error:
         raise PluginError(str(error)) from error
     config.extra_css.insert(0, KATEX_CSS)
@@ -91,7 +94,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
             raise PluginError(f"code/{path.name} 不能发布：{error}") from error
         files.append(File.generated(config, f"code/{path.name}", content=text.encode("utf-8")))
     _add_katex(files, config)
-    for uri, path in web.bundle().assets():
+    for uri, path in _built.assets():
         files.append(File.generated(config, uri, abs_src_path=str(path)))
     for file in list(files):
         if re.fullmatch(r"assets/javascripts/workers/search\.\w+\.min\.js", file.src_uri):

@@ -136,7 +136,3 @@ def _command(name: str) -> str:
 
 def _indent(text: str) -> str:
     return "\n".join("    " + line for line in text.split("\n"))
-
-
-def page_name(path: Path, project: Project) -> str:
-    return project.show(path)

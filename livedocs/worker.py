@@ -183,7 +183,7 @@ def evaluate(expression: str, namespace: dict, flags: int = 0) -> dict:
         compiled = compile(expression, "<expr>", "eval", flags=flags, dont_inherit=True)
         before = dict(namespace)
         value = plain(eval(compiled, namespace))
-        changed = before != namespace if before.keys() != namespace.keys() else any(before[k] is not namespace[k] for k in before)
+        changed = before.keys() != namespace.keys() or any(before[name] is not namespace[name] for name in before)
         if changed or plain(eval(compiled, namespace)) != value:
             return {"error": "求值会改变页面的状态，或每次的值不同"}
         return {"value": value}
