@@ -1,4 +1,4 @@
-"""全部测试共用的：没有运行就是失败的守卫，与唯一的一个浏览器。
+"""全部测试共用的：没有运行就是失败的守卫，只构建一次的整站，唯一的一个浏览器。
 
 设了环境变量 ``CI`` 时，没有运行的测试就是失败。
 
@@ -11,6 +11,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
+from site_tools import Site, SiteServer, whole_site
 
 #: 浏览器自己不联网，也不需要显卡。
 FLAGS = (
@@ -20,12 +21,14 @@ FLAGS = (
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """登记守卫。
+    """登记守卫；在主进程里开始提供整站。
 
     不直接写成 conftest 的钩子：conftest 的钩子只管自己目录下的测试，守卫还要管 docs/。
     """
     if os.environ.get("CI", "").lower() not in ("", "0", "false"):
         config.pluginmanager.register(NothingSkipped(), "nothing-skipped")
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(SiteServer(), "site-server")
 
 
 class NothingSkipped:
@@ -74,6 +77,41 @@ class NothingSkipped:
 def skip_reason(report: pytest.TestReport | pytest.CollectReport) -> str:
     """跳过的理由；pytest 把它放在 (文件, 行, 理由) 里。"""
     return report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+
+
+#: 构建和预览网站时不许导入的包：装没装都不能用到。
+BLOCKER = """
+import sys
+
+class Blocked:
+    names = {"torch", "numpy", "matplotlib", "ipykernel"}
+
+    def find_spec(self, name, path=None, target=None):
+        if name.partition(".")[0] in self.names:
+            raise ImportError(f"构建网站时不该导入 {name}")
+
+sys.meta_path.insert(0, Blocked())
+"""
+
+
+@pytest.fixture(scope="session")
+def environment(tmp_path_factory) -> dict[str, str]:
+    """运行 mkdocs 的环境：不许导入 torch 等，不带外面设的网址和通知开关。"""
+    folder = tmp_path_factory.mktemp("blocker")
+    (folder / "sitecustomize.py").write_text(BLOCKER, encoding="utf-8")
+    dropped = ("SITE_URL", "REPO_URL", "NO_MKDOCS_2_WARNING", "PYTHONPATH")
+    kept = {name: value for name, value in os.environ.items() if name not in dropped}
+    return kept | {"PYTHONPATH": str(folder), "PYTHONUTF8": "1"}
+
+
+@pytest.fixture(scope="session")
+def site(request: pytest.FixtureRequest, environment: dict[str, str]) -> Site:
+    """严格构建的整站，用 HTTP 在子路径 /repo/ 下提供，像部署时那样带着内容安全策略。"""
+    if hasattr(request.config, "workerinput"):
+        place = request.config.workerinput["site"]
+    else:
+        place = request.config.pluginmanager.get_plugin("site-server").place
+    return whole_site(place, environment)
 
 
 @pytest.fixture(scope="session")

@@ -6,7 +6,7 @@ import json
 import subprocess
 
 import pytest
-from play_tools import ROOT
+from site_tools import ROOT
 
 from livedocs import compare
 from livedocs.page import load_page

@@ -7,7 +7,7 @@ import json
 import re
 
 import pytest
-from play_tools import ROOT
+from site_tools import ROOT
 
 from livedocs.markdown import MarkupError
 from livedocs.project import load_project

@@ -9,7 +9,7 @@ import shutil
 import subprocess
 
 import pytest
-from play_tools import ROOT
+from site_tools import ROOT
 
 from livedocs import compare, web
 

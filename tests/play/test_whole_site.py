@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
-from play_tools import ROOT
 from playwright.sync_api import expect
+from site_tools import ROOT
 
 from livedocs import csp
 

@@ -1,0 +1,130 @@
+"""像第一次来的读者那样读完一页：记下取了什么、版面移动了多少、报了什么错。
+
+测试与 benchmarks/pages.py 共用。只允许本站的请求：别的主机一律拦下，记在 `foreign` 里。
+"""
+
+from __future__ import annotations
+
+import functools
+import gzip
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from site_tools import MOUNT
+
+#: 静态主机会压缩的文件；图片、字体与压缩包本来就是压缩过的。
+TEXT = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".xml", ".txt", ".py", ".md", ".ipynb", ".wasm"}
+#: 搜索的索引与 worker：读一页不需要它们，另有自己的预算（test_search.py）。
+SEARCH = ("search/", "assets/javascripts/workers/")
+
+#: 累计全部版面移动，比浏览器只取最坏的五秒更严；读者刚刚按过键的不算。
+_WATCH = """
+window.shifts = [];
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) {
+    if (entry.hadRecentInput) continue;
+    const from = entry.sources.map(source => {
+      const node = source.node;
+      return node ? (node.id || node.className?.baseVal || node.className || node.nodeName) : '?';
+    });
+    window.shifts.push([entry.value, from.join(' ')]);
+  }
+}).observe({ type: 'layout-shift', buffered: true });
+"""
+
+#: 一屏一屏往下看；每一屏等两帧，快滚动到才载入的图与部件就会载入。
+_READ = """async () => {
+  const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
+    window.scrollTo({ top: y, behavior: 'instant' });
+    await frame();
+  }
+  await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
+  await document.fonts.ready;
+  await frame();
+}"""
+
+
+@dataclass
+class Visit:
+    """读一页的记录。`requests` 是本站的路径（去掉子路径与查询），按取的次序，一个文件只记一次。"""
+
+    path: str
+    requests: list[str] = field(default_factory=list)
+    foreign: list[str] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+    shifts: list[tuple[float, str]] = field(default_factory=list)
+    #: 页面的宽度，CSS 像素；比视口宽就要横着滚动。
+    width: int = 0
+
+    @property
+    def cls(self) -> float:
+        """累计的版面移动（没有单位；0 是没有动过）。"""
+        return sum(value for value, _ in self.shifts)
+
+    def needed(self) -> list[str]:
+        """读这一页要取的文件；搜索的不算。"""
+        return [path for path in self.requests if not path.startswith(SEARCH)]
+
+
+class Reader:
+    """一个标签页，依次读许多页。"""
+
+    def __init__(self, browser, url: str, width: int, **options):
+        self._url = url
+        self.context = browser.new_context(viewport={"width": width, "height": 900}, base_url=url, **options)
+        self.context.add_init_script(_WATCH)
+        # 有拦截时浏览器不用缓存，所以每一页都像第一次来。
+        self.context.route(lambda address: not self._ours(address), lambda route: route.abort())
+        self.tab = self.context.new_page()
+        self.tab.set_default_timeout(15_000)
+        self._visit = Visit("")
+        self.context.on("request", self._request)
+        self.tab.on("console", lambda message: message.type == "error" and self._visit.errors.append(message.text))
+        self.tab.on("pageerror", lambda error: self._visit.errors.append(str(error)))
+
+    def _ours(self, address: str) -> bool:
+        return address.startswith((self._url, "data:", "blob:"))
+
+    def _request(self, request) -> None:
+        address = request.url
+        if not self._ours(address):
+            self._visit.foreign.append(address)
+        elif address.startswith(self._url):
+            path = unquote(urlsplit(address).path).removeprefix(MOUNT)
+            if path not in self._visit.requests:
+                self._visit.requests.append(path)
+
+    def read(self, path: str) -> Visit:
+        """打开 `path`（如 `chapters/03-attention/`），从头看到尾。"""
+        self._visit = visit = Visit(path)
+        self.tab.goto(path, wait_until="load")
+        self.tab.evaluate(_READ)
+        self.tab.wait_for_load_state("networkidle")
+        visit.shifts = [tuple(shift) for shift in self.tab.evaluate("window.shifts")]
+        visit.width = self.tab.evaluate("document.documentElement.scrollWidth")
+        return visit
+
+    def close(self) -> None:
+        self.context.close()
+
+
+def paths(folder: Path) -> list[str]:
+    """网站里的全部网页，写成网址里的路径；404 页用一个没有的地址。"""
+    found = [path.parent.relative_to(folder).as_posix() for path in sorted(folder.rglob("index.html"))]
+    return ["" if path == "." else f"{path}/" for path in found]
+
+
+@functools.cache
+def size(file: Path) -> int:
+    """传输时的字节数：文字按 gzip（6 级，常见静态主机的设置）压缩以后，别的原样；不含 HTTP 的头。"""
+    if file.is_dir():
+        file = file / "index.html"
+    data = file.read_bytes()
+    return len(gzip.compress(data, 6, mtime=0)) if file.suffix in TEXT else len(data)
+
+
+def weight(folder: Path, visit: Visit) -> int:
+    """读这一页要传输的字节数。"""
+    return sum(size(folder / path) for path in visit.needed())
