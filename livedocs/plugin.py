@@ -6,7 +6,9 @@ Markdown 块由 pytest-markdown-docs 收集和调度；这里给它换上“网�
 from __future__ import annotations
 
 import dataclasses
+import re
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +18,7 @@ from pytest_markdown_docs._runners import _Runner, register_runner
 from pytest_markdown_docs.definitions import FenceTestDefinition
 from pytest_markdown_docs.plugin import MarkdownTextFile
 
-from livedocs import guard, memory, numbers, proof, rewrite, verdict
+from livedocs import guard, memory, numbers, proof, rewrite, runner, verdict
 from livedocs.page import Block, Fault, Page, load_page
 from livedocs.project import Project, ProjectError, find_root, load_project
 from livedocs.runner import PageRun
@@ -293,6 +295,18 @@ def pytest_configure(config):
     config.addinivalue_line("markers", "xdist_group(name): 同组的测试在一个进程里运行；没有装 pytest-xdist 时不起作用")
     config.stash[NOTES] = []
     config.stash[memory.SKIPPED] = []
+    here = not getattr(config.option, "numprocesses", None) or hasattr(config, "workerinput")
+    if here and not config.option.collectonly and not config.getoption("--changed"):
+        runner.warm("\n".join(_texts(config.args)))
+
+
+def _texts(args: list[str]) -> Iterator[str]:
+    """命令行上指名的页面和它们引入的文件。只核对一两页时，等得最久的是导入 torch，要趁早知道用不用它。"""
+    for path in [Path(arg.partition("::")[0]).absolute() for arg in args]:
+        if path.suffix == ".md" and path.is_file() and (root := find_root(path.parent)):
+            yield (text := path.read_text(encoding="utf-8", errors="replace"))
+            included = [root / name for name in re.findall(r'--8<-- "([^":]+)', text)]
+            yield from (file.read_text(encoding="utf-8", errors="replace") for file in included if file.is_file())
 
 
 #: 运行结束时打印给作者看的话。

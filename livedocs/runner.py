@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import contextlib
 import os
 import queue
 import re
@@ -109,6 +110,28 @@ class _Worker:
 _mother: _Worker | None = None
 
 
+def _mother_process() -> _Worker:
+    """能分叉的系统上，各页共用的母进程；不能时，一页一个新的。"""
+    global _mother
+    if _mother is None or _mother.process.poll() is not None or not FORKS:
+        _mother = _Worker()
+    return _mother
+
+
+def preload(code: str) -> list[str]:
+    """`code` 会导入的慢库。看漏了也只是慢一点：页面自己会导入它。"""
+    heavy = HEAVY & set(re.findall(r"^\s*(?:import|from)\s+(\w+)", code, re.MULTILINE))
+    lazy = [module for words, modules in LAZY.items() if words in code and "torch" in heavy for module in modules]
+    return sorted(heavy) + lazy
+
+
+def warm(code: str) -> None:
+    """让母进程先导入 `code` 要用的慢库，不等它：pytest 同时读页面、核对写法。不能分叉的系统上什么也不做。"""
+    if FORKS and (names := preload(code)):
+        with contextlib.suppress(WorkerDied):  # 真的要运行时，会再启动、再报错
+            _mother_process().send({"do": "preload", "names": names})
+
+
 @dataclass
 class PageRun:
     """一页的一次运行：块按顺序各运行一次，结果留着；要第 n 块时，先补上前面没运行的。"""
@@ -182,20 +205,11 @@ class PageRun:
         return self._worker.receive(timeout)
 
     def _start(self) -> None:
-        global _mother
-        if _mother is None or _mother.process.poll() is not None or not FORKS:
-            _mother = _Worker()
-        self._worker = _mother
-        self._worker.send({"do": "start", "path": str(self.path), "preload": self._preload(), "memory": MEMORY})
+        self._worker = _mother_process()
+        names = preload("\n".join(block.code.content for block in self.blocks))
+        self._worker.send({"do": "start", "path": str(self.path), "preload": names, "memory": MEMORY})
         self._worker.serving = True
         self._pid = self._worker.receive(TIMEOUT)["ready"]
-
-    def _preload(self) -> list[str]:
-        """页面会导入的慢库。看漏了也只是慢一点：页面自己会导入它。"""
-        code = "\n".join(block.code.content for block in self.blocks)
-        heavy = HEAVY & set(re.findall(r"^\s*(?:import|from)\s+(\w+)", code, re.MULTILINE))
-        lazy = [module for words, modules in LAZY.items() if words in code and "torch" in heavy for module in modules]
-        return sorted(heavy) + lazy
 
     def close(self) -> None:
         """结束这一页的进程；结果都还在。"""

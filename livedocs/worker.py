@@ -4,7 +4,7 @@
 为什么先导入再分叉：导入 torch 要一秒多，一个进程导入一次，每页从它分出一个干净的子进程，只要几毫秒。
 不能分叉的系统（Windows、macOS）上，一页用一个新进程。
 
-协议：标准输入输出上的帧，4 字节长度加 JSON。父进程发 start（路径、预导入）、run（一段代码）、eval（一个表达式）、end。
+协议：标准输入输出上的帧，4 字节长度加 JSON。父进程发 preload（先导入这些库，不回答）、start（路径、预导入）、run（一段代码）、eval（一个表达式）、end。
 """
 
 from __future__ import annotations
@@ -248,6 +248,14 @@ def _sweep(child: int) -> None:
             os.waitpid(pid, 0)
 
 
+def _import(names: list[str]) -> None:
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except Exception:
+            pass  # 页面自己的 import 会报出真正的错误
+
+
 def main() -> None:
     pipe = Pipe(os.dup(0), os.dup(1))
     null = os.open(os.devnull, os.O_RDWR)
@@ -257,13 +265,11 @@ def main() -> None:
     if FORKS:
         _prctl(ADOPT_ORPHANS, 1)  # 页面留下的后台进程归到本进程名下，一页结束时收回它们
     while (request := pipe.read()) is not None:
+        if request["do"] == "preload":
+            _import(request["names"])
         if request["do"] != "start":
             continue
-        for name in request.get("preload", ()):
-            try:
-                importlib.import_module(name)
-            except Exception:
-                pass  # 页面自己的 import 会报出真正的错误
+        _import(request["preload"])
         folder = tempfile.mkdtemp(prefix="livedocs-")
         if not FORKS:
             try:

@@ -123,6 +123,17 @@ def test_the_fingerprint_would_show_it(site, name):
     assert code == 1 and re.search(r"FAILED docs/b\.md::\[CodeFence#2\]", report), report
 
 
+@forked
+def test_a_page_named_on_the_command_line_has_its_heavy_library_imported_meanwhile(site):
+    """页面引入的文件要用 numpy：还没有读懂页面，母进程就已经在导入它。没有指名页面时，等到运行才导入。"""
+    site.script("# --8<-- [start:a]\nimport numpy\n# --8<-- [end:a]\n")
+    for argument, loaded in (("docs/page.md", "True"), ("docs", "False")):
+        block = fence('import sys\nprint("numpy" in sys.modules)', output=loaded)
+        site.page('```text\n--8<-- "code/demo.py:a"\n```\n\n' + block)
+        code, report = site.check_apart(argument)
+        assert code == 0, report
+
+
 TORCH = """
 import torch
 print(torch.get_default_dtype(), torch.initial_seed(), torch.is_grad_enabled(), torch.get_num_threads() == THREADS)
