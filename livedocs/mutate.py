@@ -485,9 +485,9 @@ def _coverage(original: Path, base: str) -> dict | None:
     done = subprocess.run(
         [*command, "-p", "livedocs.mutation.tracing"], cwd=original, env=environment, capture_output=True, text=True, check=False
     )
-    if not target.is_file():
+    coverage = json.loads(target.read_text(encoding="utf-8")) if target.is_file() else {}
+    if done.returncode not in (0, 1) or not coverage.get("tests"):  # 一个测试也没有运行，就什么也发现不了
         raise UsageError(f"tests/lessons 不能运行：{(done.stdout + done.stderr)[-2000:]}")
-    coverage = json.loads(target.read_text(encoding="utf-8"))
     for cached in original.rglob("__pycache__"):
         if cached.parent.name == "code":
             shutil.rmtree(cached)

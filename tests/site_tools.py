@@ -14,6 +14,7 @@ import threading
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
 from filelock import FileLock
 
 from livedocs import csp
@@ -102,6 +103,7 @@ class SiteServer:
             "url": f"http://127.0.0.1:{self.server.server_port}{MOUNT}",
         }
 
+    @pytest.hookimpl(optionalhook=True)
     def pytest_configure_node(self, node) -> None:
         """pytest-xdist 的一个工作进程将要开始：告诉它网站在哪里。"""
         node.workerinput["site"] = self.place
@@ -152,7 +154,6 @@ class Project:
         after = rest[rest.index("\n\n") :]
         config = (before + after).replace("custom_dir: theme", f"custom_dir: {(ROOT / 'theme').as_posix()}")
         config = config.replace("- livedocs/hooks.py", f"- {(ROOT / 'livedocs' / 'hooks.py').as_posix()}")
-        config = config.replace("livedocs/search-words.txt", (ROOT / "livedocs" / "search-words.txt").as_posix())
         config = re.sub(r"^watch:.*\n", "", config, flags=re.MULTILINE)
         (folder / "mkdocs.yml").write_text(config, encoding="utf-8")
 

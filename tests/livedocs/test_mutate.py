@@ -280,6 +280,14 @@ def test_wrong_arguments(tmp_path, monkeypatch, capsys, arguments, sentence):
     assert sentence in capsys.readouterr().err
 
 
+def test_lessons_that_cannot_run_are_an_error_and_not_a_lack_of_discoveries(tmp_path):
+    root = build(tmp_path)
+    write(root, "tests/lessons/conftest.py", "raise RuntimeError('坏了')")
+    done = run(root, "--kinds", "code")
+    assert done.returncode == 2
+    assert "tests/lessons 不能运行" in done.stderr and "坏了" in done.stderr
+
+
 def test_outside_a_project(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     assert mutate.main([]) == 2
@@ -453,7 +461,7 @@ def test_lessons_run_in_a_warm_process(tmp_path):
 def test_declared_number_must_be_the_one_in_the_program(written):
     """变异找到的漏洞：0e6 的值是 0，而程序里多半有 0；两位的整数也要真的在程序里。"""
     line = Line(f"基数 {written}<!--given-->", Origin(Path("page.md"), 1))
-    program = numbers.literals(["base, zero, one, width = 1e6, 0, 1, 64"])
+    program = numbers.literals(["base, zero, width = 1e6, 0, 64"])
     assert "声明为给定的输入，本页的程序里却没有这个数" in numbers.scan_lines([line], [0], program).faults[0].message
     for honest in ("1e6", "1000000", "0", "0.0", "64", "−64"):
         line = Line(f"基数 {honest}<!--given-->", Origin(Path("page.md"), 1))
@@ -471,3 +479,24 @@ def test_number_inside_a_bound_formula_must_be_in_the_program():
     assert said("$10000^{-4/8} = 0.01$") is None
     assert said("$10001^{-4/8} = 0.01$") == "公式 $10001^{-4/8} = 0.01$ 里的 10001 没有绑定，本页的程序里也没有这个数"
     assert "应写 0.01" in said("$10000^{-4/8} = 0.02$")
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("0.2<!--given-->", "0.2 声明为给定的输入，但写错一个数字成了 0.1，也是程序里的数，检查发现不了"),
+        ("0.2<!--given: rates = (0.1, 0.2-->", None),
+        ("0.1<!--given: rates = (0.1-->", None),
+        ("[0.1, 0.2]<!--given: rates = (0.1,0.2-->", None),
+        ("0.1<!--given: rates = (0.1, 0.2-->", "0.1 不是指明的代码 rates = (0.1, 0.2 里的最后一个数"),
+        ("[0.2, 0.1]<!--given: rates = (0.1, 0.2-->", "0.2 不是指明的代码"),
+        ("0.2<!--given: 0.1, 0.2-->", "指明的代码 0.1, 0.2 里要有名字，只写数等于没有指明"),
+        ("0.2<!--given: rate = 0.2-->", "指明的代码 rate = 0.2 不在本页的程序里"),
+        ("$\\eta = 0.2$，0.7<!--given-->", "数 0.2 没有来历"),
+    ],
+)
+def test_a_given_number_that_one_slip_turns_into_another_constant_names_its_place(text, problem):
+    """变异找到的漏洞：0.2 写成 0.1，程序里也有 0.1，检查看不出来。"""
+    line = Line(f"学习率 {text}", Origin(Path("page.md"), 1))
+    faults = numbers.scan_lines([line], [0], numbers.literals(["rates = (0.1, 0.2)\nlimit = 0.7"])).faults
+    assert (problem is None and not faults) or problem in faults[0].message
