@@ -354,8 +354,8 @@ def example_2_repeat_kv():
     assert sources == [0, 0, 1, 1] and wrong == [0, 1, 0, 1]
     show("重复前", kv, "batch, seq, n_kv_heads, head_dim")
     show("重复后", repeated, "batch, seq, n_heads, head_dim")
-    print(f"  查询头 0 到 3 用的 KV 头: {sources}")
-    print(f"  若改成平铺: {wrong}，查询头 1 和 2 拿错了 KV 头")
+    print(f"  查询头 0 到 3 用的 KV 头：{sources}")
+    print(f"  若改成平铺：{wrong}，查询头 1 和 2 拿错了 KV 头")
 # --8<-- [end:example_2]
 
 
@@ -439,7 +439,7 @@ def example_6_prefill_decode():
         lengths.append(cache[0].shape[1])
     show("解码 3 步后的缓存", cache[0], "batch, seq, n_kv_heads, head_dim")
     assert lengths == [4, 5, 6, 7]
-    print(f"  缓存长度: {lengths}")
+    print(f"  缓存长度：{lengths}")
 
     # 第 t 步：有缓存时 1 个查询对 t 个键；没有缓存就要把 t 个查询对 t 个键整个重算。
     T = 128

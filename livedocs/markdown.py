@@ -117,7 +117,7 @@ def _data(own: dict[str, str], *names: str) -> str:
 
 # ---------------------------------------------------------------- 绑定的数字
 
-_COMMENT = r"<!--(?:=(?P<expr>.*?)|given)\s*-->"
+_COMMENT = r"<!--(?:=(?P<expr>.*?)|given(?::.*?)?)\s*-->"
 _PLACEHOLDER_BEFORE = re.compile(INLINE_PLACEHOLDER_RE.pattern + r"\Z")
 _NUMBER_BEFORE = re.compile(
     r"(?:(?<![\w.])[-+−±])?\d(?:[\d_,\u00a0\u202f]|[ ](?=\d{3}(?!\d)))*(?:\.\d+)?(?:[eE][-+−]?\d+)?[ \u00a0]?[%％‰]?\Z"

@@ -29,7 +29,7 @@ TEMPLATES = Path(__file__).resolve().parent / "templates"
 FILTER = "livedocs_notebook"
 SOLUTION = "solution"
 
-_MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|given)\s*-->", re.DOTALL)
+_MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|given(?::.*?)?)\s*-->", re.DOTALL)
 _LITERAL = re.compile(
     r"(<code>[^<]*</code>|<span class=\"arithmatex\">[^<]*</span>|[-+−]?\d[\d_,]*(?:\.\d+)?(?:[eE][-+]?\d+)?\s?[%％]?)"
     r"<!--=(.*?)-->",

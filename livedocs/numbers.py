@@ -4,7 +4,8 @@
 检查时在本页自己的命名空间里、走到这个位置时求值，按写出的位数四舍五入后必须正是写出的数。
 注释前可以是一个数、一个百分数（值乘以 100）、一个列表或形状、一段行内代码，或一个公式；
 公式里绑定的是最后几个数，个数由表达式的值决定。
-`<!--given-->` 声明前面的数是给定的输入，本页的程序里必须写着它。
+`<!--given-->` 声明前面的数是给定的输入，本页的程序里必须写着它。写错一个数字正好成了程序里另一个常量的，
+要指明是哪一处：`10000<!--given: rope_base=10000-->`，冒号后面是程序里的一段，到这个数为止。
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import ast
 import builtins
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
@@ -29,7 +31,7 @@ NUMBER = re.compile(
     r"(?:[eE][-+−]?\d+)?(?!\d|\.\d)"
     r"(?:[ \u00a0]?\\?[%％‰])?"
 )
-MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|(?P<given>given))\s*-->")
+MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|(?P<given>given)(?::(?P<where>.*?))?)\s*-->")
 #: 这些名字后面的数是版本。
 VERSIONED = re.compile(
     r"(?<![A-Za-z])(?:(?:Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|transformers|MkDocs|Material|Pyodide|KaTeX|Zensical|"
@@ -65,6 +67,14 @@ class Binding:
     strangers: tuple[tuple[int, int], ...] = ()
 
 
+@dataclass(frozen=True)
+class Program:
+    """一页的程序：它的文字，和其中写着的全部数字常量的绝对值。"""
+
+    text: str
+    constants: frozenset[float]
+
+
 @dataclass
 class Numbers:
     """一页正文里的数。`loose` 是既没有绑定、也没有出处的。"""
@@ -98,7 +108,7 @@ def _scan(page: Page) -> Numbers:
     return found
 
 
-def scan_lines(lines: list[Line], after: list[int], inputs: set[float]) -> Numbers:
+def scan_lines(lines: list[Line], after: list[int], inputs: Program) -> Numbers:
     """同 `scan`，对任意几行正文：`after[i]` 是第 i 行前面有几段代码，`inputs` 是程序里写着的数。"""
     found = Numbers()
     sources = _footnotes(lines, found)
@@ -171,7 +181,7 @@ def _outside_comments(text: str, inside: bool) -> tuple[str, bool]:
         position, inside = start, True
 
 
-def literals(programs: list[str]) -> set[float]:
+def literals(programs: list[str]) -> Program:
     """程序里写着的全部数字常量（取绝对值）：声明为“给定”的数必须在其中。"""
     values: set[float] = set()
     for program in programs:
@@ -182,7 +192,16 @@ def literals(programs: list[str]) -> set[float]:
         for node in ast.walk(tree):
             if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
                 values.add(abs(float(node.value)))
-    return values
+    return Program("\n".join(programs), frozenset(values))
+
+
+#: 一段 Python 里的数字常量；标识符里的数字不算。
+_CONSTANT = re.compile(r"(?<![\w.])(?:\d[\d_]*(?:\.[\d_]*)?|\.\d+)(?:[eE][-+]?\d+)?")
+
+
+def _constants(fragment: str) -> list[Program]:
+    """一段程序里的数字常量，按先后；不必自成语句，所以不能交给 `ast`。"""
+    return [Program(text, frozenset({abs(float(text))})) for text in _CONSTANT.findall(fragment)]
 
 
 def constant_fault(expression: str) -> str | None:
@@ -199,21 +218,56 @@ def constant_fault(expression: str) -> str | None:
     return f"<!--= {expression.strip()} --> 只是把数又写了一遍，证明不了什么；绑定到变量，或改用 <!--given-->、脚注"
 
 
-def _check_given(spans, text: str, line: Line, inputs: set[float], found: Numbers) -> None:
-    for start, end in spans:
-        if _is_input(text[start:end], inputs):
-            found.given += 1
+def _check_given(spans, text: str, where: str | None, line: Line, inputs: Program, found: Numbers) -> None:
+    problems = [where and _where_fault(where, inputs)] * len(spans)
+    tail = _constants(where or "")[-len(spans) :]
+    for at, (start, end) in enumerate(spans):
+        number = text[start:end]
+        if where and not problems[at] and not (len(tail) == len(spans) and _is_input(number, tail[at])):
+            problems[at] = f"不是指明的代码 {where.strip()} 里的最后一个数"
+        elif not where:
+            alone = len(spans) == 1 or _is_result(number)  # 列表、公式里的一两位整数不必有来历
+            problems[at] = _given_fault(number, inputs, alone)
+        if problems[at]:
+            found.faults.append(Fault(line.origin, f"{number.strip()} {problems[at]}：{_around(text, start, end)}\n    {_GIVEN_ADVICE}"))
         else:
-            found.faults.append(
-                Fault(
-                    line.origin,
-                    f"{text[start:end].strip()} 声明为给定的输入，本页的程序里却没有这个数：{_around(text, start, end)}\n"
-                    "    写进代码，或改为绑定 <!--= 表达式 -->，或注明出处 [^…]",
-                )
-            )
+            found.given += 1
 
 
-def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: set[float], sources: set[str], found: Numbers) -> None:
+_GIVEN_ADVICE = "写进代码；或写 <!--given: 代码-->，指明是程序里的哪一段，到这个数为止；或改为绑定 <!--= 表达式 -->，或注明出处 [^…]"
+
+
+def _where_fault(where: str, inputs: Program) -> str | None:
+    """作者指明的一段代码能不能作来历。"""
+    if not re.search(r"[^\W\d]", _CONSTANT.sub("", where)):
+        return f"指明的代码 {where.strip()} 里要有名字，只写数等于没有指明"
+    if "".join(where.split()) not in "".join(inputs.text.split()):
+        return f"指明的代码 {where.strip()} 不在本页的程序里"
+    return None
+
+
+def _given_fault(number: str, inputs: Program, alone: bool = True) -> str | None:
+    """声明为给定的数，程序里有没有；写错一个数字会不会正好是别的常量。"""
+    if not _is_input(number, inputs):
+        return "声明为给定的输入，本页的程序里却没有这个数"
+    confused = next((other for other in _one_digit_off(number) if alone and _is_input(other, inputs)), None)
+    return confused and f"声明为给定的输入，但写错一个数字成了 {confused.strip()}，也是程序里的数，检查发现不了"
+
+
+def _is_source(number: str, expression: str, inputs: Program) -> bool:
+    """公式里等号前面的数：写在绑定的表达式里，或在程序里而且不会与别的常量弄混。"""
+    return any(_is_input(number, constant) for constant in _constants(expression)) or _given_fault(number, inputs) is None
+
+
+def _one_digit_off(number: str) -> Iterator[str]:
+    """把一个数字换成加一、减一以后的各种写法。"""
+    for at, digit in enumerate(number):
+        if digit.isdigit():
+            for other in {(int(digit) + 1) % 10, (int(digit) - 1) % 10}:
+                yield number[:at] + str(other) + number[at + 1 :]
+
+
+def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program, sources: set[str], found: Numbers) -> None:
     if not paragraph:
         return
     table = all(row.text.lstrip().startswith("|") for row in paragraph)
@@ -232,12 +286,12 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: set[floa
             spans, shown, formula = literal
             if mark.group("given"):
                 taken.extend(spans)
-                _check_given(spans, text, line, inputs, found)
+                _check_given(spans, text, mark.group("where"), line, inputs, found)
             else:
                 constant = constant_fault(mark.group("expr"))
                 if constant:
                     found.faults.append(Fault(line.origin, constant))
-                strangers = tuple((a, b) for a, b in spans if _is_result(text[a:b]) and not _is_input(text[a:b], inputs))
+                strangers = tuple((a, b) for a, b in spans if _is_result(text[a:b]) and not _is_source(text[a:b], mark.group("expr"), inputs))
                 found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after[number], formula, strangers))
                 taken.extend(spans)
         for match in NUMBER.finditer(masked):
@@ -266,13 +320,13 @@ def _is_result(number: str) -> bool:
     return bool(re.search(r"[.%％‰eE]", number)) or len(digits) >= 3
 
 
-def _is_input(number: str, inputs: set[float]) -> bool:
+def _is_input(number: str, inputs: Program) -> bool:
     """程序里写着这个数。多写了零的（00、0e-12、1e-02、0001）不是程序里的那个 0 或 1。"""
     value, _, percent = decimals(number)
     plain = re.sub(r"^[\s+\-−±]+", "", number)
     if re.match(r"0\d", plain) or re.search(r"[eE][-+−]?0", plain) or (not value and not re.fullmatch(r"0(\.0)?", plain)):
         return False
-    return abs(float(value)) / (100 if percent else 1) in inputs
+    return abs(float(value)) / (100 if percent else 1) in inputs.constants
 
 
 def _around(text: str, start: int, end: int) -> str:

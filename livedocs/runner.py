@@ -26,7 +26,7 @@ SHOWN_FRAMES = 5
 HEAVY = frozenset({"numpy", "torch", "matplotlib"})
 #: torch 里第一次用到才导入、要半秒以上的部分：代码里有左边的字，母进程就先导入右边的模块。
 LAZY = {
-    "torch.testing": ("torch.fx.experimental.symbolic_shapes", "torch.distributed._functional_collectives"),
+    "torch.testing": ("torch.fx.experimental.symbolic_shapes", "torch.distributed.tensor"),
     "torch.optim": ("torch._dynamo",),
 }
 

@@ -4,6 +4,7 @@
 """
 
 import inspect
+import math
 
 import pytest
 import torch
@@ -46,3 +47,49 @@ def test_the_id_that_is_named_is_the_wrong_one():
     """编号 0 合格；报出的是那个越界的编号。"""
     with pytest.raises(ValueError, match="编号 70"):
         load("05-transformer-block-demo.py").check_ids("input_ids ", torch.tensor([[0, 70]]), 64)
+
+
+#: (脚本, 调用, 界限上合格的值, 界限上不合格的值)
+BOUNDS = [
+    ("02-basic-components-demo.py", lambda m, v: m.rope_frequencies(4, v), (1e-3, 1.0), (0, -1.0, math.inf, math.nan)),
+    ("03-attention-demo.py", lambda m, v: m.precompute_freqs_cis(4, 2, rope_base=v), (1e-3, 1.0), (0, -1.0, math.inf, math.nan)),
+    ("02-basic-components-demo.py", lambda m, v: m.yarn_frequencies(4, v, 64), (1, 1.5), (0.5, math.inf, math.nan)),
+    (
+        "02-basic-components-demo.py",
+        lambda m, v: m.yarn_frequencies(4, 2, 64, beta_slow=v, beta_fast=2),
+        (1e-3, 1.9),
+        (0, 2, 3, -1, math.inf, math.nan),
+    ),
+    ("04-mlp-moe-demo.py", lambda m, v: m.ffn_width(8, v), (1e-3, 1), (0, -1, math.inf, math.nan)),
+    ("04-mlp-moe-demo.py", lambda m, v: m.expert_capacity(4, 2, 1, v), (1e-3, 1), (0, -1, math.inf, math.nan)),
+]
+
+
+@pytest.mark.parametrize(("script", "call", "accepted", "refused"), BOUNDS)
+def test_values_on_the_bounds(script, call, accepted, refused):
+    m = load(script)
+    for value in accepted:
+        call(m, value)
+    for value in refused:
+        with pytest.raises(ValueError, match="应|不小于"):
+            call(m, value)
+
+
+def test_a_sequence_may_fill_the_position_table_and_no_more():
+    """从空的开始、接着缓存，都是正好填满合格，多一个就拒绝。"""
+    m = load("05-transformer-block-demo.py")
+    model = m.DecoderModel(m.ModelConfig(5, 4, 1, 2, 1, 2, 4, max_positions=4))
+    ids = torch.zeros(1, 4, dtype=torch.long)
+    assert model(ids)[0].shape == (1, 4, 5)
+    _, _, caches = model(ids[:, :3], use_cache=True)
+    assert model(ids[:, :1], past_kvs=caches)[0].shape == (1, 1, 5)
+    for tokens, past in ((5, None), (2, caches)):
+        with pytest.raises(ValueError, match="max_positions 是 4"):
+            model(torch.zeros(1, tokens, dtype=torch.long), past_kvs=past)
+
+
+def test_one_read_divides_by_the_square_root_of_two():
+    """键值缓存那一课自己和自己比较，除以几都看不出来；这里与手算比较。"""
+    e = math.exp(1 / math.sqrt(2))
+    read = load("kv_cache_cost.py").read([1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
+    assert read == pytest.approx([e / (e + 1), 1 / (e + 1)], rel=1e-12)
