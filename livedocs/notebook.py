@@ -7,6 +7,8 @@ import copy
 import io
 import json
 import re
+import subprocess
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -105,15 +107,41 @@ def prose(notebook: dict, path: Path) -> numbers.Numbers:
     return found
 
 
-def prose_faults(found: numbers.Numbers, values: dict[int, list[dict]], name: str) -> list[str]:
-    """正文里没有来历的数，和与程序不符的数。`values` 是 `execute` 求出的值。"""
-    problems = [f"{name} 第 {fault.origin.line} 个单元：{fault.message}" for fault in found.faults]
+@dataclass
+class ProseCheck:
+    """正文里的数核对的结果：`problems` 改写解决不了；`wrong` 与程序不符，`corrections` 是其中各行改好的样子。"""
+
+    problems: list[str] = field(default_factory=list)
+    wrong: list[str] = field(default_factory=list)
+    corrections: list[tuple[numbers.Binding, str]] = field(default_factory=list)
+
+
+def check_prose(found: numbers.Numbers, values: dict[int, list[dict]], name: str) -> ProseCheck:
+    """没有来历的数，和与程序不符的数。`values` 是 `execute` 求出的值。"""
+    result = ProseCheck([f"{name} 第 {fault.origin.line} 个单元：{fault.message}" for fault in found.faults])
     queues = {after: list(answers) for after, answers in values.items()}
     for binding in found.bindings:
-        error, _ = numbers.check(binding, queues[binding.after].pop(0))
+        error, rewritten = numbers.check(binding, queues[binding.after].pop(0))
         if error:
-            problems.append(f"{name} 第 {binding.line.origin.line} 个单元：{error}（notebook 正文里的数要手工改）")
-    return problems
+            (result.problems if rewritten is None else result.wrong).append(f"{name} 第 {binding.line.origin.line} 个单元：{error}")
+        if rewritten is not None:
+            result.corrections.append((binding, rewritten))
+    return result
+
+
+def correct_prose(notebook: dict, corrections: list[tuple[numbers.Binding, str]]) -> dict:
+    """正文里的数改好的一份。同一单元里相同的两行，值也相同，一起改。"""
+    result = copy.deepcopy(notebook)
+    lines: dict[tuple[int, str], list[tuple[numbers.Binding, str]]] = {}
+    for binding, changed in corrections:
+        lines.setdefault((binding.line.origin.line, str(binding.line)), []).append((binding, changed))
+    for (number, old), group in lines.items():
+        cell = result["cells"][number - 1]
+        new = numbers.merged(group)
+        texts = [new if text == old else text for text in _source(cell).split("\n")]
+        whole = "\n".join(texts)
+        cell["source"] = whole.splitlines(keepends=True) if isinstance(cell["source"], list) else whole
+    return result
 
 
 def execute(notebook: dict, folder: Path, expressions: dict[int, list[str]] | None = None) -> tuple[dict, dict[int, list[dict]]]:
@@ -132,10 +160,14 @@ def execute(notebook: dict, folder: Path, expressions: dict[int, list[str]] | No
             cell.outputs, cell.execution_count = [], None
     probes = _insert_probes(fresh, expressions or {})
     client = NotebookClient(
-        fresh, timeout=CELL_TIMEOUT, kernel_name="python3", resources={"metadata": {"path": str(folder)}}, record_timing=False
+        fresh,
+        timeout=CELL_TIMEOUT,
+        kernel_name="python3",
+        resources={"metadata": {"path": str(folder)}},
+        record_timing=False,
     )
     try:
-        client.execute()
+        client.execute(stderr=subprocess.DEVNULL)  # 内核自己的警告与这一页无关；单元写到标准错误的，在它的输出里
     except CellExecutionError:
         raise NotebookError(_failed_cell(fresh)) from None
     except CellTimeoutError:
@@ -313,18 +345,18 @@ class NotebookItem(pytest.Item):
         problems = stored_faults(fresh)
         if problems:
             raise NotebookError("\n".join(problem.replace("存下的输出", "输出") for problem in problems))
-        loose = prose_faults(found, values, name)
-        if loose:
-            raise NotebookError("\n".join(loose))
+        checked = check_prose(found, values, name)
+        if checked.problems:
+            raise NotebookError("\n".join(checked.problems))
         new_cells = dict(code_cells(fresh))
-        differences = []
+        differences = checked.wrong
         for number, cell in code_cells(stored):
             difference = cell_difference(cell, new_cells[number])
             if difference:
                 body = difference.replace("\n", "\n    ")
                 differences.append(f"{name} 第 {number} 个单元：{body}")
         if update:
-            data = dump(updated(stored, fresh))
+            data = dump(correct_prose(updated(stored, fresh), checked.corrections))
             if data != self.path.read_bytes() and (differences or faults):
                 rewrite.write_atomically(self.path, data)
         elif differences:

@@ -515,12 +515,14 @@ def edits(page: Path, corrections: list[tuple[Binding, str]]) -> list[Edit]:
     for binding, text in corrections:
         if binding.line.origin.path == page:
             lines.setdefault(binding.line.origin.line, []).append((binding, text))
-    result = []
-    for number, group in sorted(lines.items()):
-        text = str(group[0][0].line)
-        for binding, changed in sorted(group, key=lambda pair: -pair[0].spans[0][0]):
-            first, last = binding.spans[0][0], binding.spans[-1][1]
-            tail = len(str(binding.line)) - last
-            text = text[:first] + changed[first : len(changed) - tail] + text[last:]
-        result.append(Edit(number, number, (text,)))
-    return result
+    return [Edit(number, number, (merged(group),)) for number, group in sorted(lines.items())]
+
+
+def merged(group: list[tuple[Binding, str]]) -> str:
+    """同一行的几处改写（`check` 各自给出整行）合成的一行。"""
+    text = str(group[0][0].line)
+    for binding, changed in sorted(group, key=lambda pair: -pair[0].spans[0][0]):
+        first, last = binding.spans[0][0], binding.spans[-1][1]
+        tail = len(str(binding.line)) - last
+        text = text[:first] + changed[first : len(changed) - tail] + text[last:]
+    return text

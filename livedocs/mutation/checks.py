@@ -364,7 +364,8 @@ class Bench:
             stored = notebook.read(path)
             if faults := notebook.stored_faults(stored):
                 return Verdict(True, faults[0])
-            if faults := notebook.prose_faults(notebook.prose(stored, path), values, self.project.show(path)):
+            checked = notebook.check_prose(notebook.prose(stored, path), values, self.project.show(path))
+            if faults := checked.problems + checked.wrong:
                 return Verdict(True, _first(faults[0]))
             for number, cell in notebook.code_cells(stored):
                 if cell == original.get(number):

@@ -88,6 +88,18 @@ def test_bound_numbers_are_taken_at_their_place(site):
     assert site.check("--update-docs", "docs")[0] == 0 and path.read_bytes() == before
 
 
+def test_update_rewrites_wrong_numbers_in_the_prose_and_nothing_else(site):
+    """同一行有两个数、同一单元有两行相同的，都改；别的字节不动。"""
+    line = "是 {}<!--= x -->，两倍是 {}<!--= 2 * x -->。"
+    path = write(site, cell("x = 0.25"), text(f"第一行\n{line}\n{line}".format(0.26, 0.5, 0.26, 0.5)), text("又 0.3<!--= x + 1 -->"))
+    code, report = site.check()
+    assert code == 1 and "第 2 个单元：写的是 0.26，x 是 0.25，应写 0.25" in report and "pytest --update-docs docs/nb.ipynb" in report, report
+    before = path.read_text(encoding="utf-8")
+    assert site.check("--update-docs", "docs")[0] == 0
+    assert path.read_text(encoding="utf-8") == before.replace("0.26<", "0.25<").replace("0.3<", "1.2<")
+    assert site.check()[0] == 0
+
+
 def test_failing_notebook_is_not_rewritten(site):
     path = write(site, cell("print(2)", stream("3\n")), cell("1 / 0", count=2))
     before = path.read_bytes()
