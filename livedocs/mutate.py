@@ -22,6 +22,7 @@
 from __future__ import annotations
 
 import argparse
+import ast
 import concurrent.futures
 import contextlib
 import fnmatch
@@ -240,9 +241,7 @@ class Inputs:
 
     def __init__(self, root: Path):
         self.root = root
-        engine = [*Path(__file__).parent.glob("*.py"), *Path(__file__).parent.glob("mutation/*.py")]
-        skipped = {"hooks.py", "search.py", "web.py", "maths.py", "counts.py", "svg.py", "rebuild.py", "mutate.py"}
-        self.engine = _digest([path for path in engine if path.name not in skipped] + [root / "mkdocs.yml"])
+        self.engine = _digest([*_reachable("plugin", "worker", "markdown", "mutation.checks", "mutation.lessons", "mutation.tracing"), root / "mkdocs.yml"])
         self.code = _digest((root / "code").glob("*.py"))
         self.tests = _digest((root / LESSONS).glob("*.py"))
         self._pages: str | None = None
@@ -256,6 +255,23 @@ class Inputs:
         else:
             parts.append(_digest([self.root / mutant.path]))
         return hashlib.sha1("".join(parts).encode(), usedforsecurity=False).hexdigest()[:12]
+
+
+def _reachable(*names: str) -> set[Path]:
+    """livedocs 里的这些模块，和它们直接、间接导入的 livedocs 模块：只做网站的那些（样式、下载包……）不影响结论。"""
+    folder = Path(__file__).parent
+    found: set[Path] = set()
+    waiting = list(names)
+    while waiting:
+        path = folder / (waiting.pop().replace(".", "/") + ".py")
+        if path in found or not path.is_file():
+            continue
+        found.add(path)
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "livedocs":
+                inside = node.module.partition(".")[2]
+                waiting += [inside, *(f"{inside}.{alias.name}".strip(".") for alias in node.names)]
+    return found
 
 
 def _digest(paths) -> str:
