@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 GUARD = Path(__file__).parent.parent / "conftest.py"
+#: 守卫旁边、它导入的模块。
+TOOLS = GUARD.with_name("site_tools.py")
 
 SKIPPED = """
 import pytest
@@ -56,7 +58,8 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "pytest.ini").write_text("[pytest]\ntestpaths = docs tests\n", encoding="utf-8")
     for name in ("docs", "tests"):
         (tmp_path / name).mkdir()
-    shutil.copy(GUARD, tmp_path / "tests" / "conftest.py")
+    for path in (GUARD, TOOLS):
+        shutil.copy(path, tmp_path / "tests" / path.name)
     (tmp_path / "tests" / "test_passes.py").write_text(PASSES, encoding="utf-8")
     return tmp_path
 
