@@ -20,12 +20,13 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUN = $(VENV)/bin/python
 
-.PHONY: help serve build test update python port site-env test-env
+.PHONY: help serve build pdf test update python port site-env test-env
 
 help:
 	@echo "make serve    预览网站：http://127.0.0.1:$(PORT)（PORT= 换端口）"
 	@echo "make test     运行全部检查（ARGS= 传给 pytest）"
 	@echo "make build    严格构建到 site/"
+	@echo "make pdf      整本书的 PDF，写到 site/downloads/book.pdf（要有 Chromium）"
 	@echo "make update   把真实输出写回页面（ARGS= 可只写一页）"
 	@echo "PYTHON= 指定解释器，需要 3.11 或更新。"
 
@@ -35,6 +36,10 @@ serve: port site-env
 
 build: site-env
 	@exec $(RUN) -m mkdocs build --strict --site-dir site
+
+pdf: test-env
+	@$(RUN) -m mkdocs build --strict --site-dir site
+	@exec $(RUN) -m livedocs.book site site/downloads/book.pdf
 
 test: test-env
 	@exec $(RUN) -m pytest -n auto $(ARGS)

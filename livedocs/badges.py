@@ -43,7 +43,7 @@ def table(rows: list[tuple[str, str, Path]], project: Project, pages: dict[str, 
         body.append(f'<tr><td><a href="{html.escape(url)}">{html.escape(title)}</a></td>{cells}</tr>')
     head = "".join(f"<th>{name}</th>" for name in COLUMNS.values())
     return (
-        f"<table><thead><tr><th>页面</th>{head}</tr></thead><tbody>{''.join(body)}</tbody>"
+        f'<table class="proof-counts"><thead><tr><th>页面</th>{head}</tr></thead><tbody>{"".join(body)}</tbody>'
         f"<tfoot><tr><th>合计 {count} 页</th>{_cells(total)}</tr></tfoot></table>"
     )
 

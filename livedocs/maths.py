@@ -43,6 +43,10 @@ class KaTeX:
             self._done.update(zip(fresh, self._ask(fresh), strict=True))
         return [self._done[formula] for formula in formulas]
 
+    def typeset(self) -> list[str]:
+        """到现在为止排过的公式（HTML），每个一次；要显示它们的字体由此算出。"""
+        return [result["html"] for result in self._done.values()]
+
     def _ask(self, formulas: list[tuple[str, bool]]) -> list[dict[str, str]]:
         try:
             process = self._start()

@@ -44,6 +44,19 @@ def find_root(path: Path) -> Path | None:
     return None
 
 
+def anchor_paths(settings: dict, root: Path) -> None:
+    """扩展设置里的相对路径从 `root`（mkdocs.yml 所在处）算起，而不是从当前文件夹。
+
+    MkDocs 的 `!relative` 做得到同样的事，但 Zensical 读不了它；同一份 mkdocs.yml 两边都要能用。
+    """
+    for name, key in (("pymdownx.snippets", "base_path"), ("livedocs.markdown", "figures")):
+        value = settings.get(name, {}).get(key)
+        if isinstance(value, str):
+            settings[name][key] = str(root / value)
+        elif isinstance(value, list):
+            settings[name][key] = [str(root / part) if isinstance(part, str) else part for part in value]
+
+
 @functools.cache
 def load_project(root: Path) -> Project:
     """读 `root/mkdocs.yml`，不启动任何插件，也不运行任何钩子。"""
@@ -61,4 +74,5 @@ def load_project(root: Path) -> Project:
         raise ProjectError(f"{path}：不能读取（{error}）") from error
     if errors:
         raise ProjectError(f"{path}：" + "；".join(f"{key}: {error}" for key, error in errors))
+    anchor_paths(config.mdx_configs, root)
     return Project(root, Path(config.docs_dir), config.markdown_extensions, config.mdx_configs)

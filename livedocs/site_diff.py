@@ -17,11 +17,11 @@ _INLINE = set(
     "annotation math maction mfrac mi mn mo mover mpadded mphantom mroot mrow ms mspace msqrt mstyle msub msubsup msup mtable mtd "
     "mtext mtr munder munderover semantics".split()
 )
-#: 生成的时刻、构建的次序，不是内容。
-_IGNORED = {"sitemap.xml", "sitemap.xml.gz"}
+#: 生成的时刻、构建的次序，不是内容；离线版里的文件都单独比较过了。
+_IGNORED = {"sitemap.xml", "sitemap.xml.gz", "downloads/site.zip"}
 #: 文件名里的散列。
 _HASH = re.compile(r"(?<=[.-])(?:[0-9a-f]{8}|[0-9A-Z]{8})(?=\.)")
-KINDS = {".css": "样式", ".js": "脚本", ".mjs": "脚本", ".woff2": "字体", ".json": "数据", ".svg": "图", ".png": "图"}
+KINDS = {".css": "样式", ".js": "脚本", ".mjs": "脚本", ".woff2": "字体", ".json": "数据", ".svg": "图", ".png": "图", ".zip": "下载包"}
 
 
 class _Text(HTMLParser):
@@ -127,7 +127,7 @@ def compare(before: Path, after: Path, renamed: dict[str, str] | None = None) ->
 
 
 def _named(name: str) -> str:
-    kind = "搜索索引" if name == "search/search_index.json" else KINDS.get(Path(name).suffix, "文件")
+    kind = "搜索索引" if name.startswith("search/") else KINDS.get(Path(name).suffix, "文件")
     return f"{kind} {name} "
 
 

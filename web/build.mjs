@@ -70,6 +70,8 @@ const workers = await build({
   },
 });
 const worker = outputs(workers.metafile)["worker.js"];
+// 主题用 new Worker(网址) 启动它，所以不是模块。
+const search = await build({ ...common, format: "iife", entryPoints: { search: "src/search/worker.js" } });
 const main = await build({
   ...common,
   entryPoints: ["src/main.js", "src/main.css"],
@@ -89,6 +91,7 @@ await writeFile(
     {
       script: entries["main.js"],
       style: entries["main.css"],
+      search: outputs(search.metafile)["worker.js"],
       files,
       // 打开一页就会取的脚本：入口和它静态引入的部分。
       eager: eager(main.metafile, entries["main.js"]),

@@ -24,6 +24,7 @@ DEFAULTS = [
     ),
     ("04-mlp-moe-demo.py", "ffn_width", {"ratio": 8 / 3, "multiple": 64}),
     ("04-mlp-moe-demo.py", "route", {"renormalise": True}),
+    ("01-architecture-demo.py", "memory_mib", {"B": 1, "T": 2048}),
     ("kv_cache_cost.py", "cache_bytes", {"n_layers": 8, "n_kv_heads": 4, "head_dim": 96, "bytes_each": 2, "batch": 1}),
     ("kv_cache_cost.py", "step_cost", {"hidden_size": 768, "n_heads": 8, "n_kv_heads": 4, "head_dim": 96}),
 ]
@@ -93,3 +94,15 @@ def test_one_read_divides_by_the_square_root_of_two():
     e = math.exp(1 / math.sqrt(2))
     read = load("kv_cache_cost.py").read([1.0, 0.0], [[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [0.0, 1.0]])
     assert read == pytest.approx([e / (e + 1), 1 / (e + 1)], rel=1e-12)
+
+
+#: 出处见第 1 章的脚注：MiniMind 仓库的 MiniMindConfig。别处只用到其中几个数。
+MINIMIND = {"vocab_size": 6400, "n_layers": 8, "n_heads": 8, "max_positions": 32768, "rope_base": 1e6}
+
+
+def test_the_two_published_configurations():
+    m = load("01-architecture-demo.py")
+    new = MINIMIND | {"hidden_size": 768, "n_kv_heads": 4, "head_dim": 96, "intermediate_size": 2432, "qk_norm": True}
+    old = MINIMIND | {"hidden_size": 512, "n_kv_heads": 2, "head_dim": 64, "intermediate_size": 1408, "qk_norm": False}
+    for config, published in ((m.MINIMIND_3, new), (m.MINIMIND_2, old)):
+        assert {name: getattr(config, name) for name in published} == published

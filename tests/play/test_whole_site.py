@@ -1,4 +1,4 @@
-"""整站在严格的内容安全策略之下：没有报错、没有出站的请求、读屏与键盘都能用。"""
+"""整站在严格的内容安全策略之下：别处的脚本不运行，读屏与键盘都能用。逐页走一遍的在 tests/site/test_weight.py。"""
 
 from __future__ import annotations
 
@@ -11,23 +11,6 @@ from site_tools import ROOT
 from livedocs import csp
 
 LAB = "labs/01-single-head-attention/"
-
-
-def test_every_page_works_under_the_policy(open_tab, site):
-    tab = open_tab()
-    for page in site.pages():
-        if page.name != "index.html":
-            continue
-        path = page.parent.relative_to(site.folder).as_posix()
-        tab.goto("" if path == "." else f"{path}/")
-        expect(tab.locator("h1")).to_have_count(1)
-        tab.evaluate("window.scrollTo(0, document.body.scrollHeight)")
-
-
-def test_the_missing_page_works_under_the_policy(open_tab):
-    tab = open_tab(allowed=["404"])
-    tab.goto("nowhere/")
-    expect(tab.locator(".md-header")).to_be_visible()
 
 
 def test_the_policy_is_strict_and_the_same_in_the_header_and_in_every_page(site):

@@ -77,7 +77,7 @@ def test_no_package_index_is_named(files: list[Path], root: Path) -> None:
 
 
 def test_the_npm_lock_names_no_registry(root: Path) -> None:
-    for lock in root.glob("web/package-lock.json"):
+    for lock in [*root.glob("web/package-lock.json"), *root.glob("tests/npm/package-lock.json")]:
         packages = json.loads(lock.read_text(encoding="utf-8"))["packages"]
         assert not [name for name, entry in packages.items() if "resolved" in entry], "应以 omit-lockfile-registry-resolved 生成"
         # 没有地址，就更要有散列：装到的必须是当初那一份。
@@ -94,7 +94,7 @@ def test_every_direct_dependency_is_pinned_exactly(root: Path, name: str) -> Non
 
 
 def test_npm_dependencies_are_pinned_exactly(root: Path) -> None:
-    for manifest in root.glob("web/package.json"):
+    for manifest in [*root.glob("web/package.json"), *root.glob("tests/npm/package.json")]:
         package = json.loads(manifest.read_text(encoding="utf-8"))
         for table in ("dependencies", "devDependencies"):
             for name, version in package.get(table, {}).items():

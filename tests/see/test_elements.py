@@ -380,7 +380,7 @@ def test_heads_explain_illegal_sizes(show):
 
 
 def products(element: Element) -> list[str]:
-    return [text.removeprefix("点积 ") for text in element.find("h4 output").all_inner_texts()]
+    return [text.removeprefix("点积 ") for text in element.find(".caption output").all_inner_texts()]
 
 
 def test_rope_depends_on_the_distance_only(show):

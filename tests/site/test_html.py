@@ -1,12 +1,17 @@
 """构建好的网页：不请求外站，公式已排好，记号不外漏，标题的 id 读得懂。"""
 
-import html
 import json
 import re
+import subprocess
 from html.parser import HTMLParser
 from urllib.parse import urlsplit
 
 import pytest
+from site_tools import ROOT
+
+from livedocs import web
+
+NPM = ROOT / "tests" / "npm"
 
 #: 会让浏览器自己去取东西的属性；<a href> 不会。
 FETCHES = {
@@ -75,13 +80,13 @@ def test_the_repository_link_does_not_ask_github(site):
     assert 'data-md-component="source"' not in text
 
 
-def test_katex_fonts_are_woff2_and_all_present(site):
-    css = site.read("assets/katex/katex.min.css")
-    fonts = set(re.findall(r"url\(([^)]+)\)", css))
-    assert fonts
+def test_katex_fonts_are_woff2_and_only_the_used_ones(site):
+    (sheet,) = (site.folder / "assets/katex").glob("katex.*.css")
+    fonts = set(re.findall(r"url\(([^)]+)\)", sheet.read_text(encoding="utf-8")))
+    published = {f"fonts/{path.name}" for path in (site.folder / "assets/katex/fonts").iterdir()}
+    assert fonts == published
     assert all(font.endswith(".woff2") for font in fonts)
-    for font in fonts:
-        assert (site.folder / "assets/katex" / font).is_file(), font
+    assert sum(path.stat().st_size for path in (site.folder / "assets/katex/fonts").iterdir()) < 40_000
 
 
 def test_formulas_are_typeset_with_mathml(site, parsed):
@@ -159,7 +164,46 @@ def test_lesson_card_comes_from_the_front_matter(site):
 def test_outputs_are_labelled_and_evidence_is_folded(site):
     text = site.read("labs/01-single-head-attention/index.html")
     assert text.count('<div class="code-output"><span class="code-output__label">输出</span>') > 5
-    assert re.search(r'<details class="evidence"><summary>展开证据</summary><py-block [^>]*><div class="language-python', text)
+    assert re.search(
+        r'<details class="evidence"><summary>展开证据</summary><py-block [^>]*><div class="language-python', text
+    )
+
+
+def validate(folder) -> dict:
+    """html-validate 检查 `folder` 里的全部网页；规则与例外见 tests/npm/html-rules.mjs。"""
+    web.ensure_packages(NPM)
+    done = subprocess.run(
+        [web.node(), str(NPM / "validate.mjs"), str(folder)],
+        capture_output=True,
+        encoding="utf-8",
+        timeout=180,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_every_page_is_valid_html(site):
+    result = validate(site.folder)
+    faults = [f"{f['file']}:{f['line']} {f['rule']}：{f['message']}（{f['selector']}）" for f in result["faults"]]
+    assert not faults, "\n".join(faults[:40])
+    assert not result["unused"], f"这些例外已经用不上，从 tests/npm/html-rules.mjs 里删掉：{result['unused']}"
+
+
+@pytest.mark.parametrize(
+    ("body", "rule"),
+    [
+        ('<p id="a"></p><p id="a"></p>', "no-dup-id"),
+        ("<p><div></div></p>", "close-order"),
+        ("<ul><div></div></ul>", "element-permitted-content"),
+        ('<a href="x" href="y">z</a>', "no-dup-attr"),
+    ],
+)
+def test_the_validator_finds(tmp_path, body, rule):
+    head = '<head><meta charset="utf-8"><title>题</title></head>'
+    page = f'<!doctype html><html lang="zh">{head}<body>{body}</body></html>'
+    (tmp_path / "index.html").write_text(page, encoding="utf-8")
+    assert rule in {fault["rule"] for fault in validate(tmp_path)["faults"]}
 
 
 def test_the_404_page_is_chinese_and_styled_under_the_sub_path(site):
@@ -190,35 +234,3 @@ def test_every_lesson_carries_its_badge(site):
     assert "个代码单元" in site.read("labs/02-causal-attention/index.html")
     for path in site.pages():
         assert "proof-badge--stale" not in path.read_text(encoding="utf-8"), path
-
-
-@pytest.fixture(scope="module")
-def index(site):
-    return json.loads(site.read("search/search_index.json"))
-
-
-def test_search_index_is_clean(index):
-    for entry in index["docs"]:
-        assert entry["title"].strip(), entry["location"]
-        assert "¶" not in entry["title"], entry["location"]
-        for text in (entry["title"], entry["text"]):
-            assert "<!--" not in text, entry["location"]
-            assert "katex" not in text, entry["location"]
-            assert "<x-tex" not in text, entry["location"]
-            assert not re.search(r"\\\(|\\\[|data-expr", re.sub(r"<code>.*?</code>", "", text, flags=re.DOTALL)), entry
-
-
-def test_search_index_has_sections_of_pages_and_notebooks(index):
-    entries = {html.unescape(e["location"]): e for e in index["docs"]}
-    assert entries["labs/01-single-head-attention/#self-test"]["text"]
-    notebook = [e for location, e in entries.items() if location.startswith("labs/02-causal-attention/#")]
-    assert len(notebook) > 10
-    assert all(e["text"] for e in notebook)
-    text = "".join(e["text"] for e in notebook)
-    assert text.count("def causal_attention(") == 1
-
-
-def test_search_settings_reach_the_browser(index):
-    assert index["config"]["lang"] == ["zh"]
-    assert index["config"]["pipeline"] == []
-    assert "\\u200b" in index["config"]["separator"]

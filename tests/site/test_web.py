@@ -85,9 +85,10 @@ def test_a_failing_npm_is_explained_in_chinese(folder, monkeypatch):
     assert "complete log" not in str(failure.value)
 
 
-def test_versions_are_exact_and_the_lock_names_no_registry():
-    package = json.loads((ROOT / "web" / "package.json").read_text(encoding="utf-8"))
-    lock = json.loads((ROOT / "web" / "package-lock.json").read_text(encoding="utf-8"))
+@pytest.mark.parametrize("folder", ["web", "tests/npm"])
+def test_versions_are_exact_and_the_lock_names_no_registry(folder):
+    package = json.loads((ROOT / folder / "package.json").read_text(encoding="utf-8"))
+    lock = json.loads((ROOT / folder / "package-lock.json").read_text(encoding="utf-8"))
     for name, version in package["dependencies"].items():
         assert version[0].isdigit(), name
         assert lock["packages"][f"node_modules/{name}"]["version"] == version

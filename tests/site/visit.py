@@ -15,9 +15,6 @@ from site_tools import MOUNT
 
 #: 静态主机会压缩的文件；图片、字体与压缩包本来就是压缩过的。
 TEXT = {".html", ".css", ".js", ".mjs", ".json", ".svg", ".xml", ".txt", ".py", ".md", ".ipynb", ".wasm"}
-#: 搜索的索引与 worker：读一页不需要它们，另有自己的预算（test_search.py）。
-SEARCH = ("search/", "assets/javascripts/workers/")
-
 #: 累计全部版面移动，比浏览器只取最坏的五秒更严；读者刚刚按过键的不算。
 _WATCH = """
 window.shifts = [];
@@ -33,14 +30,20 @@ new PerformanceObserver(list => {
 }).observe({ type: 'layout-shift', buffered: true });
 """
 
-#: 一屏一屏往下看；每一屏等两帧，快滚动到才载入的图与部件就会载入。
+#: 一屏一屏往下看；每一屏等正在载入的和附近的部件换好，像网络不太慢的读者那样。
 _READ = """async () => {
-  const frame = () => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)));
+  const frame = () => new Promise(requestAnimationFrame);
+  const waiting = () => [...document.querySelectorAll('[data-loading]')].some(part => {
+    const { top, bottom } = part.getBoundingClientRect();
+    return part.dataset.loading === 'now' || top < 2.5 * innerHeight && bottom > -1.5 * innerHeight;
+  });
   for (let y = 0; y < document.documentElement.scrollHeight; y += innerHeight) {
     window.scrollTo({ top: y, behavior: 'instant' });
     await frame();
+    if (!waiting()) continue;
+    for (let i = 0; i < 300 && waiting(); i++) await frame();
+    await frame(); // 换上与滚动不在同一帧里，否则算作在眼前移动
   }
-  await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
   await document.fonts.ready;
   await frame();
 }"""
@@ -63,24 +66,25 @@ class Visit:
         """累计的版面移动（没有单位；0 是没有动过）。"""
         return sum(value for value, _ in self.shifts)
 
-    def needed(self) -> list[str]:
-        """读这一页要取的文件；搜索的不算。"""
-        return [path for path in self.requests if not path.startswith(SEARCH)]
-
 
 class Reader:
     """一个标签页，依次读许多页。"""
 
     def __init__(self, browser, url: str, width: int, **options):
         self._url = url
-        self.context = browser.new_context(viewport={"width": width, "height": 900}, base_url=url, **options)
+        # 窄屏上一页有几十屏；屏高一些，少等几十帧。
+        height = 900 if width > 600 else 1600
+        self.context = browser.new_context(viewport={"width": width, "height": height}, base_url=url, **options)
         self.context.add_init_script(_WATCH)
         # 有拦截时浏览器不用缓存，所以每一页都像第一次来。
         self.context.route(lambda address: not self._ours(address), lambda route: route.abort())
         self.tab = self.context.new_page()
         self.tab.set_default_timeout(15_000)
         self._visit = Visit("")
+        self._open: set = set()
         self.context.on("request", self._request)
+        for event in ("requestfinished", "requestfailed"):
+            self.context.on(event, lambda request: self._open.discard(request))
         self.tab.on("console", lambda message: message.type == "error" and self._visit.errors.append(message.text))
         self.tab.on("pageerror", lambda error: self._visit.errors.append(str(error)))
 
@@ -89,6 +93,7 @@ class Reader:
 
     def _request(self, request) -> None:
         address = request.url
+        self._open.add(request)
         if not self._ours(address):
             self._visit.foreign.append(address)
         elif address.startswith(self._url):
@@ -101,18 +106,29 @@ class Reader:
         self._visit = visit = Visit(path)
         self.tab.goto(path, wait_until="load")
         self.tab.evaluate(_READ)
-        self.tab.wait_for_load_state("networkidle")
+        self._settle()
         visit.shifts = [tuple(shift) for shift in self.tab.evaluate("window.shifts")]
         visit.width = self.tab.evaluate("document.documentElement.scrollWidth")
         return visit
+
+    def _settle(self) -> None:
+        """等到没有请求还在路上，刚取到的也画出来了。"""
+        for _ in range(300):
+            self.tab.wait_for_timeout(30)
+            if not self._open:
+                return
+        raise AssertionError(f"{self._visit.path}：这些请求一直没有完成：{[each.url for each in self._open]}")
 
     def close(self) -> None:
         self.context.close()
 
 
 def paths(folder: Path) -> list[str]:
-    """网站里的全部网页，写成网址里的路径；404 页用一个没有的地址。"""
-    found = [path.parent.relative_to(folder).as_posix() for path in sorted(folder.rglob("index.html"))]
+    """网站里的全部网页，写成网址里的路径；只把读者送到别处去的（改过名的页面）不算，404 页没有固定的地址，也不算。"""
+    pages = [
+        page for page in sorted(folder.rglob("index.html")) if 'http-equiv="refresh"' not in page.read_text("utf-8")
+    ]
+    found = [page.parent.relative_to(folder).as_posix() for page in pages]
     return ["" if path == "." else f"{path}/" for path in found]
 
 
@@ -125,6 +141,7 @@ def size(file: Path) -> int:
     return len(gzip.compress(data, 6, mtime=0)) if file.suffix in TEXT else len(data)
 
 
-def weight(folder: Path, visit: Visit) -> int:
-    """读这一页要传输的字节数。"""
-    return sum(size(folder / path) for path in visit.needed())
+def weight(folder: Path, seen: Visit, missing: str = "") -> int:
+    """读这一页要传输的字节数；`missing` 是故意写错的地址，答复是 404 页。"""
+    files = ["404.html" if missing and path == missing else path for path in seen.requests]
+    return sum(size(folder / path) for path in files)

@@ -198,7 +198,7 @@ function bytes(state, { set, refuse, refused }) {
   return h(
     "section",
     { class: "bytes", "aria-label": "缓存占多少字节" },
-    h("h4", null, `缓存占多少字节：${HEADS} 个查询头`),
+    h("p", { class: "caption" }, `缓存占多少字节：${HEADS} 个查询头`),
     h(
       "div",
       { class: "bar" },

@@ -31,7 +31,7 @@ rect.masked { fill: color-mix(in srgb, var(--w) 45%, transparent); }
 .ledger td { font-family: var(--mono); }
 .ledger .total :is(th, td) { font-weight: 700; }
 .bytes { padding-top: 0.7rem; border-top: 1px solid var(--line); }
-h4 { margin: 0 0 0.4rem; font-size: 0.7rem; }
+.caption { margin: 0 0 0.4rem; font-size: 0.7rem; font-weight: 700; }
 .field { display: inline-flex; gap: 0.4rem; align-items: center; }
 .field input { width: 3.4em; min-height: 1.7rem; text-align: center; font-family: var(--mono); background: var(--md-code-bg-color); border: 1px solid var(--line); border-radius: 0.25rem; }
 .field input[aria-invalid] { border-color: var(--x); outline: 1px solid var(--x); }

@@ -213,7 +213,7 @@ function view(state, tools) {
         h(
           "section",
           { class: layout, "aria-label": name },
-          h("h4", null, name, h("output", null, `点积 ${show(product(state, layout), 3)}`)),
+          h("p", { class: "caption" }, name, h("output", null, `点积 ${show(product(state, layout), 3)}`)),
           h(
             "div",
             { class: "circles" },

@@ -4,8 +4,8 @@ export default `
 .positions .slider input { width: 100%; }
 .slider.q { --tone: var(--q); } .slider.k { --tone: var(--k); }
 .layouts { display: grid; gap: 0.8rem; }
-h4 { display: flex; gap: 1rem; align-items: baseline; margin: 0 0 0.3rem; font-size: 0.7rem; }
-h4 output { font-family: var(--mono); color: var(--md-accent-fg-color); }
+.caption { display: flex; gap: 1rem; align-items: baseline; margin: 0 0 0.3rem; font-size: 0.7rem; font-weight: 700; }
+.caption output { font-family: var(--mono); color: var(--md-accent-fg-color); }
 .circles { display: grid; grid-template-columns: repeat(4, minmax(0, 1fr)); gap: 0.4rem; max-width: 28rem; }
 .circle { margin: 0; text-align: center; }
 svg { display: block; width: 100%; height: auto; }

@@ -1,5 +1,6 @@
 /**
- * 登记自定义元素。登记的只是一个外壳：元素出现在页面上、快要滚动到时，才载入真正的程序。
+ * 登记自定义元素。登记的只是一个外壳：元素离眼前不到两屏时，才载入真正的程序；
+ * 这样等读者看到它时，它已经换好了，正文不会在眼前移动。换好以前，元素上有 `data-loading`（`later`、`now`）。
  * 浏览器自己管元素何时出现、何时离开，所以 Material 的即时跳转、后退都不需要另外处理。
  */
 
@@ -13,7 +14,7 @@
 /**
  * @param {string} name 元素名，例如 `rope-rotation`
  * @param {() => Promise<Widget>} load 通常是 `() => import("./rope-rotation/index.js")`
- * @param {{ eager?: boolean }} [options] `eager`：不等滚动到，出现在页面上就载入
+ * @param {{ eager?: boolean }} [options] `eager`：不等快滚动到，出现在页面上就载入
  */
 export function register(name, load, { eager = false } = {}) {
   if (customElements.get(name)) return;
@@ -26,6 +27,7 @@ export function register(name, load, { eager = false } = {}) {
       #watch;
 
       connectedCallback() {
+        this.dataset.loading = "later";
         if (eager) {
           this.#start();
           return;
@@ -34,7 +36,7 @@ export function register(name, load, { eager = false } = {}) {
           (entries) => {
             if (entries.some((entry) => entry.isIntersecting)) this.#start();
           },
-          { rootMargin: "400px" },
+          { rootMargin: "200% 0px" },
         );
         this.#watch.observe(this);
       }
@@ -48,12 +50,15 @@ export function register(name, load, { eager = false } = {}) {
       async #start() {
         this.#watch?.disconnect();
         if (this.#leave) return;
+        this.dataset.loading = "now";
         try {
           const widget = await load();
           if (this.isConnected && !this.#leave) this.#leave = widget.mount(this) || (() => {});
         } catch {
           // 载入不了（网站刚更新，或网络断了）：原有的内容留着。
           this.append(note("互动部分没有载入。请检查网络，再重新载入本页。"));
+        } finally {
+          delete this.dataset.loading;
         }
       }
     },

@@ -1,0 +1,32 @@
+"""读者体验的测试共用的小工具。"""
+
+from __future__ import annotations
+
+from site_tools import ROOT, Site
+
+from livedocs import web
+
+LESSON = "chapters/03-1-attention-pipeline/"
+LONG = "chapters/03-attention/"
+LAB = "labs/01-single-head-attention/"
+NOTEBOOK = "labs/02-causal-attention/"
+
+
+def axe_source() -> str:
+    """axe-core 的程序。"""
+    return (web.ensure_packages() / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+
+
+def addresses(site: Site) -> list[str]:
+    """全部网页的地址，404 也在内。"""
+    return [page.relative_to(site.folder).as_posix().removesuffix("index.html") for page in site.pages()]
+
+
+def set_scheme(tab, scheme: str) -> None:
+    """换成浅色（default）或深色（slate）。"""
+    tab.evaluate("scheme => document.body.setAttribute('data-md-color-scheme', scheme)", scheme)
+
+
+def source(path: str) -> str:
+    """仓库里一个文件的文字。"""
+    return (ROOT / path).read_text(encoding="utf-8")
