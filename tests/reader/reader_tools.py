@@ -7,7 +7,6 @@ from site_tools import ROOT, Site
 from livedocs import web
 
 LESSON = "chapters/03-1-attention-pipeline/"
-LONG = "chapters/03-attention/"
 LAB = "labs/01-single-head-attention/"
 NOTEBOOK = "labs/02-causal-attention/"
 
