@@ -12,6 +12,8 @@ from lesson_files import load
 
 #: (脚本, 公开的名字, 缺省值)
 DEFAULTS = [
+    ("02-basic-components-demo.py", "SimpleEmbedding", {"std": 0.02}),
+    ("02-basic-components-demo.py", "rope_frequencies", {"rope_base": 10000.0}),
     ("03-attention-demo.py", "SimpleRMSNorm", {"eps": 1e-6}),
     ("03-attention-demo.py", "precompute_freqs_cis", {"rope_base": 10000.0}),
     ("03-attention-demo.py", "SimpleAttention", {"hidden_size": 16, "n_heads": 4, "n_kv_heads": 2, "head_dim": 8}),
@@ -106,3 +108,10 @@ def test_the_two_published_configurations():
     old = MINIMIND | {"hidden_size": 512, "n_kv_heads": 2, "head_dim": 64, "intermediate_size": 1408, "qk_norm": False}
     for config, published in ((m.MINIMIND_3, new), (m.MINIMIND_2, old)):
         assert {name: getattr(config, name) for name in published} == published
+
+
+def test_the_standard_deviation_of_an_embedding_is_the_one_asked_for():
+    m = load("02-basic-components-demo.py")
+    torch.manual_seed(0)
+    for std in (0.02, 0.5):
+        assert m.SimpleEmbedding(200, 100, std=std).weight.std().item() == pytest.approx(std, rel=0.05)
