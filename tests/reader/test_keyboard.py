@@ -188,8 +188,11 @@ def test_every_key_in_the_help_works(open_tab):
     tab.locator("py-block pre").first.focus()
     press(code, "Enter")
     tab.locator("py-block .cm-focused").first.wait_for()
-    press(code, "Esc", "Tab")
-    tab.locator("py-block .cm-focused").wait_for(state="detached")
+    focused = tab.locator("py-block .cm-focused")
+    for _ in range(3):  # 两下之间超过两秒不算；机器忙的时候会这样，读者也会再按一次
+        if focused.count():
+            press(code, "Esc", "Tab")
+    focused.wait_for(state="detached")
     term = tab.locator("a.term").first
     term.focus()
     tab.keyboard.press("Shift+Tab")
