@@ -437,6 +437,7 @@ def example_7_load_balance():
     """均匀时损失是 1 或 k，看怎么归一；反过来不成立：损失等于 1 并不说明均衡，还可以低于 1。"""
     print("例 7  负载均衡损失：数值证明不了均衡")
     even = torch.tensor([[0, 1], [2, 3], [1, 2], [3, 0]])  # [N=4, k=2]，每个专家各 2 次
+    assert even.flatten().bincount().tolist() == [2, 2, 2, 2]
     for name, p in (("均匀", [0.25] * 4), ("偏斜", [0.7, 0.1, 0.1, 0.1])):
         probabilities = torch.tensor([p]).expand(4, 4)  # [N, E]
         losses = [load_balance_loss(probabilities, even, per_choice).item() for per_choice in (True, False)]

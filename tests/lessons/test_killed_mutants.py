@@ -24,6 +24,7 @@ DEFAULTS = [
         "MoE",
         {"hidden_size": 16, "n_experts": 4, "top_k": 2, "n_shared": 0, "capacity_factor": None, "renormalise": True},
     ),
+    ("04-mlp-moe-demo.py", "SwiGLU", {"hidden_size": 16, "width": None}),
     ("04-mlp-moe-demo.py", "ffn_width", {"ratio": 8 / 3, "multiple": 64}),
     ("04-mlp-moe-demo.py", "route", {"renormalise": True}),
     ("01-architecture-demo.py", "memory_mib", {"B": 1, "T": 2048}),
@@ -63,6 +64,7 @@ BOUNDS = [
         (1e-3, 1.9),
         (0, 2, 3, -1, math.inf, math.nan),
     ),
+    ("02-basic-components-demo.py", lambda m, v: m.yarn_frequencies(4, 2, 64, rope_base=v), (1.001, 2), (1, 0.5, -1, math.nan)),
     ("04-mlp-moe-demo.py", lambda m, v: m.ffn_width(8, v), (1e-3, 1), (0, -1, math.inf, math.nan)),
     ("04-mlp-moe-demo.py", lambda m, v: m.expert_capacity(4, 2, 1, v), (1e-3, 1), (0, -1, math.inf, math.nan)),
 ]
@@ -74,7 +76,7 @@ def test_values_on_the_bounds(script, call, accepted, refused):
     for value in accepted:
         call(m, value)
     for value in refused:
-        with pytest.raises(ValueError, match="应|不小于"):
+        with pytest.raises(ValueError, match="应|不小于|大于"):
             call(m, value)
 
 
@@ -115,3 +117,20 @@ def test_the_standard_deviation_of_an_embedding_is_the_one_asked_for():
     torch.manual_seed(0)
     for std in (0.02, 0.5):
         assert m.SimpleEmbedding(200, 100, std=std).weight.std().item() == pytest.approx(std, rel=0.05)
+
+
+def test_the_learning_rate_rises_for_ten_steps_and_stays(monkeypatch):
+    m = load("05-train-poems-demo.py")
+    rates = []
+
+    class Recording(torch.optim.AdamW):
+        def step(self, closure=None):
+            rates.append([group["lr"] for group in self.param_groups])
+            return super().step(closure)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Recording)
+    poems = ["春眠不觉晓", "处处闻啼鸟", "夜来风雨声"]
+    vocabulary = m.Vocabulary(poems)
+    model = m.DecoderModel(m.ModelConfig(len(vocabulary), 8, 1, 2, 1, 4, 8))
+    m.train(model, vocabulary, poems[:2], poems[2:], steps=12, batch_size=2, every=12, peak_lr=1e-3)
+    assert rates == [[pytest.approx(1e-3 * min(step, 10) / 10)] for step in range(1, 13)]
