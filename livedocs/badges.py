@@ -43,8 +43,8 @@ def table(rows: list[tuple[str, str, Path]], project: Project, pages: dict[str, 
         body.append(f'<tr><td><a href="{html.escape(url)}">{html.escape(title)}</a></td>{cells}</tr>')
     head = "".join(f"<th>{name}</th>" for name in COLUMNS.values())
     return (
-        f'<table class="proof-counts"><thead><tr><th>页面</th>{head}</tr></thead><tbody>{"".join(body)}</tbody>'
-        f"<tfoot><tr><th>合计 {count} 页</th>{_cells(total)}</tr></tfoot></table>"
+        f'<div class="proof-counts"><table><thead><tr><th>页面</th>{head}</tr></thead><tbody>{"".join(body)}</tbody>'
+        f"<tfoot><tr><th>合计 {count} 页</th>{_cells(total)}</tr></tfoot></table></div>"
     )
 
 

@@ -14,7 +14,7 @@ from livedocs.html_text import Piece, pieces
 
 _WORD = r"(?:[A-Za-z][A-Za-z'’./-]*|&amp;)"
 _SENTENCE = re.compile(rf"{_WORD}(?:[,:;]?[ \n](?:{_WORD}|[0-9]+)){{3,}}")
-_TITLE = re.compile(r"[A-Za-z][A-Za-z0-9 ,:;'’./&-]*")
+_TITLE = re.compile(r"[A-Za-z][A-Za-z0-9 ,:;'’./&_-]*")
 LETTERS = 20
 
 

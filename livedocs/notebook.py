@@ -54,11 +54,15 @@ def read(path: Path) -> dict:
             raise NotebookError(f"第 {number} 个单元没有合法的 cell_type")
         if cell["cell_type"] == "raw":
             raise NotebookError(f"第 {number} 个单元是 raw 单元；它的内容没有检查，改成文字或代码单元")
-        for output in cell.get("outputs") or () if cell["cell_type"] == "code" else ():
-            if not isinstance(output, dict) or not _OUTPUT_KEYS.get(output.get("output_type"), {"?"}) <= output.keys():
-                raise NotebookError(f"第 {number} 个单元存下的输出不完整；重新执行：pytest --update-docs")
+        source = cell.get("source")
+        lines = source if isinstance(source, list) else [source]
+        if not all(isinstance(line, str) for line in lines):
+            raise NotebookError(f"第 {number} 个单元没有 source 文字")
         if cell["cell_type"] == "code" and not isinstance(cell.get("outputs"), list):
             raise NotebookError(f"第 {number} 个单元没有 outputs 列表")
+        for output in cell["outputs"] if cell["cell_type"] == "code" else ():
+            if not isinstance(output, dict) or not _OUTPUT_KEYS.get(output.get("output_type"), {"?"}) <= output.keys():
+                raise NotebookError(f"第 {number} 个单元存下的输出不完整；重新执行：pytest --update-docs")
     return notebook
 
 

@@ -21,6 +21,7 @@ import nbformat
 from markdown import Markdown
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 
+from livedocs import notebook
 from livedocs.markdown import join_lines
 
 log = logging.getLogger("mkdocs.plugins.livedocs")
@@ -61,8 +62,9 @@ def check(path: Path) -> None:
         StoredFault: 指明第几个单元格、它的首行、错误是什么；文件读不了时说明原因。
     """
     try:
+        notebook.read(path)
         nb = nbformat.read(path, as_version=4)
-    except (OSError, ValueError, nbformat.ValidationError) as error:
+    except (OSError, ValueError, nbformat.ValidationError, notebook.NotebookError) as error:
         raise StoredFault(f"不是能读的 notebook（{error}）") from error
     for number, cell in enumerate(nb.cells, 1):
         for output in cell.get("outputs", []):

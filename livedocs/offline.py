@@ -15,6 +15,8 @@ URI = "downloads/site.zip"
 #: 包里的文件夹；解压出来就是它。
 FOLDER = "site"
 PLACE = re.compile(r"<!--\s*livedocs:site-zip\s*-->")
+#: 按钮上的字；打好包以后补上大小。
+_LABEL = "下载整站（zip）"
 _OFFER = re.compile(r'<p class="site-zip".*?</p>', re.DOTALL)
 _HERE = '<p class="site-zip">你正在读的就是离线版。</p>'
 
@@ -29,7 +31,7 @@ README = """\
 再用浏览器打开 http://127.0.0.1:8000 。搜索、公式、网页里的运行都能用，不需要联网。
 读完，在终端里按 Ctrl+C 停下。
 
-直接双击 index.html 只能读：浏览器不许本地文件搜索和运行代码。
+不要直接双击 index.html：那样页面之间的链接打不开，搜索和运行也不能用。
 端口 8000 被占用时，把两处 8000 都换成别的数，例如 8001。
 """
 
@@ -40,14 +42,20 @@ def offer(link: str, serving: bool) -> str:
         return '<p class="site-zip" data-search-exclude="1">预览时没有离线版；<code>make build</code> 才打包。</p>'
     return (
         f'<p class="site-zip" data-search-exclude="1"><a class="md-button md-button--primary" href="{link}" download>'
-        "下载整站（zip）</a></p>"
+        f"{_LABEL}</a></p>"
     )
 
 
 def write_if_offered(site: Path) -> Path | None:
-    """有一页提供下载整站时才打包；返回包的路径。"""
-    offered = any(b'class="site-zip"' in page.read_bytes() for page in site.rglob("*.html"))
-    return write(site) if offered else None
+    """有页面提供下载整站时才打包，并在按钮上写明大小（1 MB 是 100 万字节）；返回包的路径。"""
+    offering = [page for page in sorted(site.rglob("*.html")) if b'class="site-zip"' in page.read_bytes()]
+    if not offering:
+        return None
+    target = write(site)
+    label = f"{_LABEL.removesuffix('）')}，{target.stat().st_size / 1e6:.1f} MB）"
+    for page in offering:
+        page.write_bytes(page.read_bytes().replace(_LABEL.encode(), label.encode()))
+    return target
 
 
 def write(site: Path) -> Path:

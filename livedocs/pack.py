@@ -34,7 +34,7 @@ _SCRIPT_FENCE = re.compile(r"^\s*`{3,}\s*\{[^}]*\.script\b", re.MULTILINE)
 
 
 class PackError(ValueError):
-    """打不成包：页面引用的脚本不存在，或导入了没有锁定版本的库；消息说明是哪一个。"""
+    """打不成包：页面引用的脚本不存在，notebook 读不了，或导入了没有锁定版本的库；消息说明是哪一个。"""
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,12 @@ def requirements(scripts: dict[str, str], book: Path | None, pins: dict[str, str
     """这些脚本（和 notebook）要装的包与 `pins` 里锁定的版本；只用标准库时是空的。
 
     Raises:
-        PackError: 导入了没有锁定版本的库。
+        PackError: 导入了没有锁定版本的库；notebook 读不了。
     """
     modules = {name: _imported(text) for name, text in scripts.items()}
     wanted: set[str] = set()
     if book:
-        cells = notebook.code_cells(notebook.read(book))
+        cells = notebook.code_cells(_read_notebook(book))
         modules[book.name] = _imported("\n".join("".join(cell["source"]) for _, cell in cells))
         wanted |= set(_KERNEL)
     for name, imported in modules.items():
@@ -151,6 +151,13 @@ def requirements(scripts: dict[str, str], book: Path | None, pins: dict[str, str
                 )
             wanted.add(package)
     return {package: pins[package] for package in sorted(wanted)}
+
+
+def _read_notebook(path: Path) -> dict:
+    try:
+        return notebook.read(path)
+    except notebook.NotebookError as error:
+        raise PackError(f"{path.parent.name}/{path.name} 不是能读的 notebook（{error}）") from error
 
 
 @functools.lru_cache(maxsize=256)
@@ -167,7 +174,7 @@ def _requirements_text(pins: dict[str, str]) -> str:
 def _title(path: Path) -> str:
     if path.suffix == ".ipynb":
         text = "\n".join(
-            "".join(cell["source"]) for cell in notebook.read(path)["cells"] if cell["cell_type"] == "markdown"
+            "".join(cell["source"]) for cell in _read_notebook(path)["cells"] if cell["cell_type"] == "markdown"
         )
     else:
         text = read_source(path)

@@ -37,6 +37,9 @@ class Entry:
     versions: dict[str, str] = field(default_factory=dict)
 
 
+_COUNTS = ("blocks", "outputs", "numbers", "transcripts", "cells")
+
+
 def page_hash(path: Path, project: Project) -> str:
     """页面显示的全部内容的散列：展开片段后的 Markdown、front matter 和内嵌的图；notebook 是单元与输出。"""
     digest = hashlib.sha256()
@@ -151,11 +154,28 @@ def load(root: Path) -> dict[str, dict] | None:
         return None
     try:
         pages = json.loads(path.read_text(encoding="utf-8"))["pages"]
-        if not all(isinstance(entry, dict) for entry in pages.values()):
-            raise TypeError("记录不是字典")
-        return pages
+        faults = [f"{name} 的{fault}" for name, entry in pages.items() if (fault := _fault(entry))]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"{FILE} 读不懂（{error!r}）；删除它，再运行 pytest --update-docs") from None
+        faults = [repr(error)]
+    if faults:
+        raise ValueError(f"{FILE} 读不懂（{faults[0]}）；删除它，再运行 pytest --update-docs")
+    return pages
+
+
+def _fault(entry: object) -> str:
+    """一页的记录里类型不对的地方；没有是空字符串。缺的键与多的键由 `compare` 报告。"""
+    if not isinstance(entry, dict):
+        return f"记录应是字典，得到 {entry!r}"
+    for key, value in entry.items():
+        if key == "hash" and not isinstance(value, str):
+            return f" {key} 应是字符串，得到 {value!r}"
+        if key in _COUNTS and (type(value) is not int or value < 0):
+            return f" {key} 应是不小于 0 的整数，得到 {value!r}"
+        if key == "versions" and not (
+            isinstance(value, dict) and all(isinstance(text, str) for text in value.values())
+        ):
+            return f" {key} 应是库到版本的字典，得到 {value!r}"
+    return ""
 
 
 def save(root: Path, pages: dict[str, dict]) -> bool:
@@ -204,17 +224,17 @@ def badge(path: Path, project: Project, pages: dict[str, dict]) -> str:
     if recorded is None or recorded.get("hash") != page_hash(path, project):
         return STALE
     parts = [
-        (recorded["blocks"], "段代码"),
-        (recorded["cells"], "个代码单元"),
-        (recorded["outputs"], "处输出"),
-        (recorded["numbers"], "个数字"),
-        (recorded["transcripts"], "份运行记录"),
+        (recorded.get("blocks", 0), "段代码"),
+        (recorded.get("cells", 0), "个代码单元"),
+        (recorded.get("outputs", 0), "处输出"),
+        (recorded.get("numbers", 0), "个数字"),
+        (recorded.get("transcripts", 0), "份运行记录"),
     ]
     counted = "、".join(f"{number} {unit}" for number, unit in parts if number)
     if not counted:
         return ""
     names = {"python": "Python", "torch": "torch", "numpy": "NumPy"}
-    versions = "、".join(f"{names.get(name, name)} {version}" for name, version in recorded["versions"].items())
+    versions = "、".join(f"{names.get(name, name)} {version}" for name, version in recorded.get("versions", {}).items())
     return f"本页 {counted}已核对" + (f"（{versions}）" if versions else "")
 
 

@@ -97,6 +97,8 @@ def _unbalanced(text: str, source: Source, terms: Terms) -> Iterator[Finding]:
 def _invisible(text: str, source: Source, terms: Terms) -> Iterator[Finding]:
     for match in re.finditer("[\u200b-\u200f\u2028-\u202e\u2060\ufeff\u00ad]", source.text):
         yield match.start(), f"U+{ord(match.group()):04X}", "看不见的字符；删掉"
+    for match in re.finditer(r"^(?:#+ |title:).*¶", text, re.MULTILINE):
+        yield match.end() - 1, "¶", "标题旁的记号由网站加上"
     for match in re.finditer("[０-９Ａ-Ｚａ-ｚ]+", text):
         yield match.start(), match.group(), "数字与字母用半角"
 

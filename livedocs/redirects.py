@@ -18,6 +18,7 @@
 
 from __future__ import annotations
 
+import difflib
 import html
 import json
 import re
@@ -54,6 +55,9 @@ def moves(config: MkDocsConfig) -> dict[Place, Place]:
     Raises:
         MoveError: 不是一张表，或者有一格不是页面。
     """
+    for name in difflib.get_close_matches("moved", config.extra):
+        if name != "moved":
+            raise MoveError(f"extra.{name} 不起作用；是 extra.moved 吗")
     table = config.extra.get("moved") or {}
     if not isinstance(table, dict):
         raise MoveError("extra.moved 应是一张表：旧页面: 新页面")

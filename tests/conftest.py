@@ -9,9 +9,12 @@
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
-from site_tools import Site, SiteServer, whole_site
+from site_tools import ROOT, Site, SiteServer, whole_site
+
+import livedocs
 
 #: 浏览器自己不联网，也不需要显卡。
 FLAGS = (
@@ -98,10 +101,13 @@ sys.meta_path.insert(0, Blocked())
 def environment(tmp_path_factory) -> dict[str, str]:
     """运行 mkdocs 的环境：不许导入 torch 等，不带外面设的网址和通知开关。"""
     folder = tmp_path_factory.mktemp("blocker")
+    assert Path(livedocs.__file__).is_relative_to(ROOT), (
+        f"测的是别处装的 livedocs：{livedocs.__file__}；在这个文件夹里重新 pip install -e ."
+    )
     (folder / "sitecustomize.py").write_text(BLOCKER, encoding="utf-8")
     dropped = ("SITE_URL", "REPO_URL", "NO_MKDOCS_2_WARNING", "PYTHONPATH")
     kept = {name: value for name, value in os.environ.items() if name not in dropped}
-    return kept | {"PYTHONPATH": str(folder), "PYTHONUTF8": "1"}
+    return kept | {"PYTHONPATH": os.pathsep.join([str(folder), str(ROOT)]), "PYTHONUTF8": "1"}
 
 
 @pytest.fixture(scope="session")

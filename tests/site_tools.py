@@ -88,6 +88,14 @@ class Pages(http.server.SimpleHTTPRequestHandler):
         """不打印访问记录。"""
 
 
+class Server(http.server.ThreadingHTTPServer):
+    """网页在回答写完之前关掉，不是错误。"""
+
+    def handle_error(self, request, client_address):
+        if not isinstance(sys.exc_info()[1], ConnectionError):
+            super().handle_error(request, client_address)
+
+
 class SiteServer:
     """提供整站的服务器。网站只构建一次，由第一个要用它的进程构建；服务器在主进程里。"""
 
@@ -96,7 +104,7 @@ class SiteServer:
         for name in ("site", "extra"):
             (self.folder / name).mkdir()
         handler = functools.partial(Pages, directory=str(self.folder / "site"))
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        self.server = Server(("127.0.0.1", 0), handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
         self.place = {
             "folder": str(self.folder),

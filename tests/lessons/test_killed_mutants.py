@@ -134,3 +134,18 @@ def test_the_learning_rate_rises_for_ten_steps_and_stays(monkeypatch):
     model = m.DecoderModel(m.ModelConfig(len(vocabulary), 8, 1, 2, 1, 4, 8))
     m.train(model, vocabulary, poems[:2], poems[2:], steps=12, batch_size=2, every=12, peak_lr=1e-3)
     assert rates == [[pytest.approx(1e-3 * min(step, 10) / 10)] for step in range(1, 13)]
+
+
+def test_a_temperature_is_finite_and_not_negative():
+    m = load("05-transformer-block-demo.py")
+    model = m.DecoderModel(m.ModelConfig(5, 4, 1, 2, 1, 2, 4, max_positions=4))
+    ids = torch.zeros(1, 1, dtype=torch.long)
+    for temperature in (0.0, 0.5):
+        assert m.generate(model, ids, 1, temperature=temperature).shape == (1, 2)
+    for temperature in (-0.5, math.inf, math.nan):
+        with pytest.raises(ValueError, match="temperature 应是有限的非负数"):
+            m.generate(model, ids, 1, temperature=temperature)
+
+
+def test_the_fixed_projections_of_the_cache_lesson():
+    assert load("kv_cache_cost.py").project([1, 2]) == ([3, -1], [-3, 2], [3, 5])

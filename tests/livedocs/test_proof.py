@@ -70,6 +70,30 @@ def test_unreadable_record_is_a_sentence(proved):
     assert code == 2 and "proof.json 读不懂" in report and (proved.root / "docs" / "page.md").read_bytes() == before
 
 
+@pytest.mark.parametrize(
+    ("key", "value", "wanted"),
+    [
+        ("numbers", "x", "不小于 0 的整数"),
+        ("blocks", None, "不小于 0 的整数"),
+        ("cells", True, "不小于 0 的整数"),
+        ("outputs", -1, "不小于 0 的整数"),
+        ("hash", 5, "字符串"),
+        ("versions", ["python"], "库到版本的字典"),
+        ("versions", {"python": 3.11}, "库到版本的字典"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_a_sentence(tmp_path, key, value, wanted):
+    (tmp_path / "proof.json").write_text(json.dumps({"pages": {"docs/page.md": {key: value}}}), encoding="utf-8")
+    with pytest.raises(ValueError, match=f"proof.json 读不懂（docs/page.md 的 {key} 应是{wanted}，得到 .*删除它"):
+        proof.load(tmp_path)
+
+
+def test_a_missing_count_is_not_a_crash_in_the_badge(proved):
+    pages = recorded(proved)
+    del pages["docs/page.md"]["cells"], pages["docs/page.md"]["versions"]
+    assert "1 段代码" in proof.badge(proved.root / "docs" / "page.md", load_project(proved.root), pages)
+
+
 def test_a_page_with_notest_can_be_proved(site):
     site.page(PAGE + "\n" + fence("import 没有", '{.python notest="要联网"}'))
     assert site.check("--update-docs", "docs")[0] == 0

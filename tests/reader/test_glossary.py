@@ -107,7 +107,8 @@ def test_english_sentences_are_marked_and_words_are_not():
     assert english.mark(text) == text.replace(
         "Attention Is All You Need", '<span lang="en">Attention Is All You Need</span>'
     )
-    assert english.mark("<em>RoFormer</em>") == '<em><span lang="en">RoFormer</span></em>'
+    for title in ("RoFormer", "Add a private _safe_softmax"):
+        assert english.mark(f"<em>{title}</em>") == f'<em><span lang="en">{title}</span></em>'
     for plain in ("<p>a b c d 与 B T C D</p>", "<p>RoFormer</p>", "<em>读 RoPE</em>"):
         assert english.mark(plain) == plain
 

@@ -80,6 +80,7 @@ def test_each_exception_gives_its_reason() -> None:
         ("“套（错”了）。", "配对"),
         ("零宽\u200b空格。", "字符"),
         ("全角的２个。", "字符"),
+        ("# 标题¶", "字符"),
         ("见 http://example.com/a 一文。", "外部链接"),
         ("见 [文章](https://example.com/a?utm_source=x)。", "外部链接"),
         ("见 https://example.com/a. 然后", "外部链接"),

@@ -131,11 +131,23 @@ def test_a_picture_without_a_text_is_a_warning(notebook, caplog):
     assert "没有替代文字" in caplog.text
 
 
-def test_a_broken_notebook_is_an_error_without_a_traceback(project, caplog):
-    project.write("docs/nb.ipynb", "{ 不是 JSON")
+@pytest.mark.parametrize("folder", ["docs", "docs/labs"])  # labs 里的还要打进下载包
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{ 不是 JSON", "不能读取"),
+        ("[]", "不是 nbformat 4"),
+        ('{"nbformat": 4, "cells": [{"cell_type": "code", "outputs": []}]}', "第 1 个单元没有 source"),
+        ('{"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "outputs": 5}]}', "第 1 个单元没有 outputs"),
+        ('{"nbformat": 4, "cells": [{"cell_type": "raw", "source": ""}]}', "第 1 个单元是 raw 单元"),
+    ],
+)
+def test_a_broken_notebook_is_an_error_without_a_traceback(project, caplog, folder, text, reason):
+    project.write(f"{folder}/nb.ipynb", text)
     with pytest.raises(Abort):
         project.build("# 首页\n")
-    assert "nb.ipynb 不能发布：不是能读的 notebook" in caplog.text
+    assert f"不是能读的 notebook（{reason}" in caplog.text and "nb.ipynb" in caplog.text
+    assert "Traceback" not in caplog.text
 
 
 def test_the_lab_is_small_and_complete(site):

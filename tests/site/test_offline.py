@@ -56,6 +56,25 @@ def test_the_pack_is_the_site_without_itself(site, unpacked):
     assert offline.URI in site.read("start/index.html")
 
 
+def test_the_button_says_how_big_the_pack_is(site):
+    size = (site.folder / offline.URI).stat().st_size
+    shown = re.search(r'class="site-zip".*?</p>', site.read("start/index.html")).group()
+    assert f"下载整站（zip，{size / 1e6:.1f} MB）" in shown
+
+
+def test_opening_a_file_directly_is_not_recommended(chromium, unpacked, site):
+    """说明里的话是真的：从本地文件打开，页面之间的链接到不了页面。"""
+    page = chromium.new_page()
+    page.goto((unpacked / "index.html").as_uri())
+    links = page.locator("a[href]").evaluate_all(
+        "all => all.map(a => a.href).filter(href => href.startsWith('file:') && href.split('#')[0] !== location.href)"
+    )
+    page.close()
+    assert any(link.endswith(f"/{LAB}") for link in links)  # 是文件夹，不是网页
+    for text in (offline.README, site.read("start/index.html")):
+        assert "不要直接双击" in text and "链接打不开" in text
+
+
 def test_packing_again_gives_the_same_bytes(site, tmp_path):
     copy = tmp_path / "site"
     small = shutil.ignore_patterns("pyodide", "*.zip")  # 大的文件不压缩两遍

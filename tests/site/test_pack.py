@@ -180,6 +180,31 @@ def test_check_py_agrees_and_notices_a_difference(site, tmp_path):
     assert broken.returncode == 1 and "没有运行完：坏了" in broken.stdout
 
 
+def unzipped(site, folder: Path) -> Path:
+    with zipfile.ZipFile(site.folder / "downloads/examples/single_head_attention.zip") as zipped:
+        zipped.extractall(folder)
+    return folder / "single_head_attention"
+
+
+@pytest.mark.parametrize("left", ["空的", "没有"])
+def test_check_py_without_records_is_an_error(site, tmp_path, left):
+    here = unzipped(site, tmp_path)
+    shutil.rmtree(here / "expected")
+    if left == "空的":
+        (here / "expected").mkdir()
+    done = run([sys.executable, "-I", "-S", "-X", "utf8", "check.py"], here)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "没有可以比较的记录" in done.stdout and "重新解压" in done.stdout
+
+
+def test_check_py_does_not_crash_on_an_ascii_terminal(site, tmp_path):
+    here = unzipped(site, tmp_path)
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0", "PYTHONIOENCODING": ""}
+    done = run([sys.executable, "-S", "check.py"], here, **ascii_only)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.encode().decode("unicode_escape") == "single_head_attention.py：逐字相同\n"
+
+
 def test_packs_are_the_same_bytes_every_time(site):
     pack._zip.cache_clear()
     again = pack.packs(PROJECT, SOURCES)

@@ -20,6 +20,7 @@ from livedocs import book
 from livedocs.book_html import BookError, chapters
 
 LAB = "labs/01-single-head-attention/"
+NOTES = "chapters/04-mlp-moe/"
 #: 只在屏幕上有用的字；纸上一个也不该有。
 SCREEN_ONLY = (
     "¶",
@@ -113,6 +114,23 @@ def test_links_become_numbered_notes(printed, site):
     assert set(numbers) <= marks
     assert f"{site.url}chapters/03-1-attention-pipeline/" in listed  # 站内的写完整的网址
     assert f"{site.url}{LAB}#" not in listed  # 本页之内的不列
+
+
+def footnote_numbers(text: str) -> list[int]:
+    """第 4 章末尾的脚注的编号。"""
+    listed = text[text.index("1. MiniMind 仓库") :].partition("本页的链接")[0]
+    return [int(number) for number in re.findall(r"^(\d+)\. ", listed, re.M)]
+
+
+def footnote_count(site) -> int:
+    return site.read(f"{NOTES}index.html").count('<li id="fn:')
+
+
+def test_footnotes_keep_both_digits(printed, site):
+    """编号在版心之外的部分不会印出来。"""
+    text, _ = printed(NOTES)
+    count = footnote_count(site)
+    assert count > 9 and footnote_numbers(text) == list(range(1, count + 1))
 
 
 def test_printing_is_light_and_fits_the_paper(chromium, site):
@@ -229,10 +247,13 @@ def test_the_whole_book(chromium, site, tmp_path, text_of):
     assert all(re.search(r"\.\w+$", address) for address in outside if address.startswith(site.url)), outside
 
     assert reader.metadata.title == "跑得通的大模型教程"
+    at = [page.path for page in pages].index(NOTES)
+    notes = footnote_numbers("\n".join(text_of(target)[starts[at] : starts[at + 1]]))
+    assert notes[: (count := footnote_count(site))] == list(range(1, count + 1))
     assert plain("核对时的版本：Python") in texts[0]
     whole = "".join(texts)
     assert plain("# 把第 2 个键和第 2 个值都换掉，第 1 行输出不应有任何变化。") in whole
-    assert "下载整站（zip）" not in whole and "打印本页" not in whole.replace("“打印本页”", "")
+    assert "下载整站（zip" not in whole and "打印本页" not in whole.replace("“打印本页”", "")
 
 
 def test_without_chromium_the_book_says_what_to_do(site, tmp_path, monkeypatch):

@@ -149,6 +149,7 @@ def test_right_moves_are_accepted():
     ("moved", "message"),
     [
         ("extra:\n  moved: [a.md]\n", "extra.moved 应是一张表"),
+        ("extra:\n  movd: {a.md: b.md}\n", "extra.movd 不起作用；是 extra.moved 吗"),
         ("extra:\n  moved:\n    old/: chapters/new.md\n", "'old/' 不是页面；写成从 docs/ 算起的路径"),
         ("extra:\n  moved:\n    old.md: chapters/nwe.md\n", "chapters/nwe.md 不存在"),
     ],

@@ -42,7 +42,12 @@ def check(script, expected):
 
 
 def main():
+    if hasattr(sys.stdout, "reconfigure"):  # 终端的编码写不出汉字时，写成转义，不中断；IDLE 里没有它
+        sys.stdout.reconfigure(errors="backslashreplace")
     records = sorted((HERE / "expected").glob("*.txt"))
+    if not records:
+        print("没有可以比较的记录：expected 文件夹不存在，或者是空的。请重新解压整个 zip，再运行 check.py。")
+        return 1
     failed = False
     for record in records:
         same, message = check(HERE / f"{record.stem}.py", record.read_text(encoding="utf-8"))
