@@ -1,5 +1,6 @@
 # make serve   预览网站        make test   运行全部检查
-# make build   严格构建到 site/   make update 把真实输出写回页面
+# make watch   预览并随时核对      make update 把真实输出写回页面
+# make build   严格构建到 site/
 #
 # 只用各平台的 make（含 macOS 自带的 3.81）都懂的写法；准备环境的细节在 tools/env.py。
 
@@ -20,10 +21,11 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
 RUN = $(VENV)/bin/python
 
-.PHONY: help serve build pdf test update python port site-env test-env
+.PHONY: help serve watch build pdf test update python port site-env test-env
 
 help:
 	@echo "make serve    预览网站：http://127.0.0.1:$(PORT)（PORT= 换端口）"
+	@echo "make watch    预览，并且一保存就核对用到那个文件的页面"
 	@echo "make test     运行全部检查（ARGS= 传给 pytest）"
 	@echo "make build    严格构建到 site/"
 	@echo "make pdf      整本书的 PDF，写到 site/downloads/book.pdf（要有 Chromium）"
@@ -33,6 +35,9 @@ help:
 serve: port site-env
 	@$(PYTHON) tools/env.py port "$(PORT)"
 	@exec $(RUN) -m mkdocs serve --dev-addr "127.0.0.1:$(PORT)"
+
+watch: port test-env
+	@exec env LIVEDOCS_WATCH=1 $(RUN) -m mkdocs serve --dev-addr "127.0.0.1:$(PORT)"
 
 build: site-env
 	@exec $(RUN) -m mkdocs build --strict --site-dir site

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import html
 import logging
+import os
 import re
 from pathlib import Path
 
@@ -52,6 +53,7 @@ from livedocs import (
     slim,
     steady,
     styles,
+    watch,
     web,
 )
 from livedocs.markdown import insert_card, lesson_card, page_runs
@@ -79,6 +81,8 @@ _packs: dict[str, pack.Pack] = {}
 _lessons: dict[str, dict[str, int]] = {}
 #: 术语表的网址与全部术语；没有术语表的网站是空的。
 _terms: tuple[str, tuple[glossary.Term, ...]] = ("", ())
+#: 页面在 docs/ 里的路径 → 网址。
+_urls: dict[str, str] = {}
 #: 各文件最后一次改动；每次构建读一次 git。
 _changes: dict[str, history.Change] = {}
 
@@ -152,7 +156,8 @@ def _add_packs(files: Files, config: MkDocsConfig) -> None:
 
 def on_nav(nav: Navigation, config: MkDocsConfig, files: Files) -> None:
     """目录定下来了：记下课程的次序与术语。"""
-    global _lessons, _terms
+    global _lessons, _terms, _urls
+    _urls = {file.src_uri: "" if file.url == "./" else file.url for file in files.documentation_pages()}
     _lessons, _terms = course.lessons(nav), ("", ())
     if file := files.get_file_from_path(glossary.PAGE):
         try:
@@ -313,7 +318,8 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
         done = maths.typeset(output, maths.shared(), report)
     except web.WebError as error:
         raise PluginError(str(error)) from error
-    return _finish(done)
+    done = _finish(done)
+    return watch.banner(done, get_relative_url(watch.ADDRESS, page.url)) if _watching() else done
 
 
 def _annotate(article: str, page: Page) -> str:
@@ -325,6 +331,19 @@ def _annotate(article: str, page: Page) -> str:
     elif terms:
         article = glossary.explain(article, source, get_relative_url(url, page.url), terms)
     return english.mark(article)
+
+
+def on_serve(server, config: MkDocsConfig, builder):
+    """`make watch`：预览的同时核对改了的页面。"""
+    if _watching():
+        root, docs = _root(config), Path(config.docs_dir)
+        urls = {(docs / uri).relative_to(root).as_posix(): url for uri, url in _urls.items()}
+        watch.attach(server, root, urls)
+    return server
+
+
+def _watching() -> bool:
+    return _serving and bool(os.environ.get("LIVEDOCS_WATCH"))
 
 
 def on_post_template(output: str, template_name: str, config: MkDocsConfig) -> str:

@@ -128,6 +128,43 @@ _SYMBOLS = {
     "ge": "≥",
     "geq": "≥",
     "neq": "≠",
+    "ne": "≠",
+    "lt": "<",
+    "gt": ">",
+    "ll": "≪",
+    "gg": "≫",
+    "sim": "∼",
+    "equiv": "≡",
+    "propto": "∝",
+    "pm": "±",
+    "odot": "⊙",
+    "oplus": "⊕",
+    "partial": "∂",
+    "nabla": "∇",
+    "prod": "∏",
+    "subset": "⊂",
+    "cup": "∪",
+    "cap": "∩",
+    "mapsto": "↦",
+    "Rightarrow": "⇒",
+    "leftarrow": "←",
+    "lceil": "⌈",
+    "rceil": "⌉",
+    "lfloor": "⌊",
+    "rfloor": "⌋",
+    "langle": "⟨",
+    "rangle": "⟩",
+    "lVert": "‖",
+    "rVert": "‖",
+    "Vert": "‖",
+    "quad": " ",
+    "qquad": " ",
+    "dots": "…",
+    "ell": "ℓ",
+    "eta": "η",
+    "rho": "ρ",
+    "varepsilon": "ε",
+    "varphi": "φ",
     "approx": "≈",
     "infty": "∞",
     "to": "→",
@@ -157,10 +194,33 @@ _SYMBOLS = {
 }
 
 
+#: 只管样子的命令，去掉就行。
+_LOOKS = (
+    r"\\(?:text(?:rm|bf|it|sf|tt)?|math(?:rm|bf|it|sf|tt|cal|bb|frak)|boldsymbol|operatorname\*?"
+    r"|left|right|[bB]igg?[lrm]?|(?:display|text)style|(?:no)?limits)(?![A-Za-z])\s*"
+)
+#: 花括号里的一组，里面至多再有一层花括号；或者一个字。
+_ARGUMENT = r"\s*(?:\{((?:[^{}]|\{[^{}]*\})*)\}|([^\s{}\\]))"
+_FRACTION = re.compile(rf"\\[dtc]?frac(?![A-Za-z]){_ARGUMENT}{_ARGUMENT}")
+_ROOT = re.compile(rf"\\sqrt(?![A-Za-z]){_ARGUMENT}")
+
+
 def readable_tex(tex: str) -> str:
     """公式的纯文字写法，供搜索结果和目录的读屏标签使用：`\\sqrt{d_k}` 成为 `√d_k`。"""
-    tex = re.sub(r"\\(?:text|mathrm|mathbf|mathit|operatorname)\s*\{([^{}]*)\}", r"\1", tex)
-    tex = re.sub(r"\\[dt]?frac\s*\{([^{}]*)\}\s*\{([^{}]*)\}", r"\1/\2", tex)
-    tex = re.sub(r"\\sqrt\s*", "√", tex)
-    tex = re.sub(r"\\([A-Za-z]+)", lambda m: _SYMBOLS.get(m.group(1), m.group(1)), tex)
+    tex = re.sub(_LOOKS, "", tex)
+    tex = re.sub(r"\\([A-Za-z]+)", lambda m: _SYMBOLS.get(m.group(1), m.group(0)), tex)
+    while (simpler := _simpler(tex)) != tex:
+        tex = simpler
+    tex = re.sub(r"(?<=[0-9A-Za-z])\\(?=[A-Za-z])", " ", tex)
     return re.sub(r"\s+", " ", re.sub(r"\\[,;:! ]|[{}\\]", "", tex)).strip()
+
+
+def _simpler(tex: str) -> str:
+    """把分式与根号写成一行；里面还有的，下一遍再写。"""
+    lines = _FRACTION.sub(lambda m: _group(m[1] or m[2] or "") + "/" + _group(m[3] or m[4] or ""), tex)
+    return _ROOT.sub(lambda m: "√" + _group(m[1] or m[2] or ""), lines)
+
+
+def _group(part: str) -> str:
+    """分子、分母、根号里的一项；有加减乘除的加上括号。"""
+    return f"({part})" if re.search(r"[-+·×/∑∏ ]", part.strip()) else part.strip()

@@ -15,11 +15,14 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote, urljoin
+
+from mkdocs.exceptions import PluginError
 
 from livedocs.sections import Cell, Section, sections
 
@@ -40,11 +43,18 @@ class Index:
 
     def __init__(self) -> None:
         self._pages: list[tuple[str, str, list[Section]]] = []
+        self._boost: dict[str, float] = {}
 
     def add_entry_from_context(self, page) -> None:
-        """一页的正文已经渲染好；`page` 是 MkDocs 的页面。front matter 写了 `search: {exclude: true}` 的不编入。"""
-        if (page.meta.get("search") or {}).get("exclude"):
+        """一页的正文已经渲染好；`page` 是 MkDocs 的页面。front matter 写了 `search: {exclude: true}` 的不编入，
+        写了 `search: {boost: 0.5}` 的得分乘上它。"""
+        wanted = page.meta.get("search") or {}
+        if wanted.get("exclude"):
             return
+        boost = wanted.get("boost", 1)
+        if isinstance(boost, bool) or not isinstance(boost, int | float) or not 0 < boost < math.inf:
+            raise PluginError(f"{page.file.src_uri} 的 front matter：search 的 boost 要是大于 0 的数，现在是 {boost!r}")
+        self._boost[page.url] = boost
         known = self._read.get(page.url)
         if not known or known[0] != page.content:
             known = self._read[page.url] = (page.content, sections(page.content))
@@ -61,7 +71,7 @@ class Index:
 
     @functools.cached_property
     def text(self) -> str:
-        """真的索引：`pages` 里每页是网址、标题与各节；`retired` 是（别处的叫法，本站的叫法），`english` 是（英文，中文）。
+        """真的索引：`pages` 里每页是网址、标题、各节与得分的倍数；`retired` 是（别处的叫法，本站的叫法），`english` 是（英文，中文）。
 
         一节是 [锚点, 标题, 正文, 代码, 名字, 现象, 给出定义的词]；空的尾项不写。
         """
@@ -86,7 +96,7 @@ class Index:
                 while row and not row[-1]:
                     row.pop()
                 rows.append(row)
-            pages.append([url, title, rows])
+            pages.append([url, title, rows, self._boost[url]] if self._boost[url] != 1 else [url, title, rows])
         data = {"pages": pages, "retired": tables.retired, "english": tables.english}
         return json.dumps(data, ensure_ascii=False, separators=(",", ":"))
 

@@ -1,6 +1,7 @@
 """一页的 HTML → 各节的文字：标题、正文、代码、收起来的代码，以及表格里的每一行。供搜索使用。
 
-带 `data-search-exclude` 的元素不读。一节从带 id 的标题开始，到下一个标题为止；第一个标题属于整页，没有锚点。
+带 `data-search-exclude` 的元素不读，标题与脚注的记号也不读：它们的数字会粘在前面的字上。
+一节从带 id 的标题开始，到下一个标题为止；第一个标题属于整页，没有锚点。
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ _BLOCKS = frozenset(
 )
 _VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())
 _SKIPPED = frozenset(("script", "style", "object", "template"))
+#: 记号，不是文字：本节链接，脚注的编号，回到正文的箭头。
+_MARKS = frozenset(("headerlink", "footnote-ref", "footnote-backref"))
 _HEADING = re.compile(r"h[1-6]$")
 #: 一行里相邻的两格之间；搜索结果的摘要会显示它。
 CELL = " · "
@@ -75,7 +78,11 @@ class _Reader(HTMLParser):
             if tag in ("br", "hr"):
                 self._write("\n")
             return
-        skip = tag in _SKIPPED or "data-search-exclude" in given or given.get("class") == "headerlink"
+        skip = (
+            tag in _SKIPPED
+            or "data-search-exclude" in given
+            or not _MARKS.isdisjoint((given.get("class") or "").split())
+        )
         self._open.append((tag, skip))
         if self._skipping():
             return

@@ -51,7 +51,6 @@ def type_query(page, text: str) -> None:
     before = page.evaluate("window.answers")
     page.keyboard.press("ControlOrMeta+a")
     page.keyboard.insert_text(text)
-    page.keyboard.press("End")  # 填入的字不产生按键，主题要等一次按键才开始搜
     page.wait_for_function(_ANSWERED, arg=before)
 
 

@@ -1,5 +1,8 @@
 """livedocs.maths：两步排版，可读的文字，出错时的报告。"""
 
+import html
+import re
+
 import pytest
 
 from livedocs.maths import KaTeX, defer, defer_title, readable_tex, typeset
@@ -76,7 +79,44 @@ def test_the_process_restarts_after_it_ended(katex):
         ("[B,\\,T]", "[B,T]"),
         ("\\text{掩码} \\le 1", "掩码 ≤ 1"),
         ("\\mathrm{softmax}(x)", "softmax(x)"),
+        ("0\\times\\text{NaN}", "0×NaN"),
+        ("\\lceil768\\pi/64\\rceil\\cdot64", "⌈768π/64⌉·64"),
+        ("QK^{\\mathsf T}/\\sqrt D", "QK^T/√D"),
+        ("\\frac83C", "8/3C"),
+        ("\\dfrac{a+b}{\\sqrt{\\frac{c}{d}}}", "(a+b)/(√(c/d))"),
+        ("\\frac{}{}", "/"),
+        ("\\frac{x_{ij}}{\\sqrt{d_{k}}}", "x_ij/√d_k"),
+        ("0.1\\ln s", "0.1 ln s"),
+        ("\\left(\\cos\\theta\\right)", "(cosθ)"),
     ],
 )
 def test_readable_text(tex, text):
     assert readable_tex(tex) == text
+
+
+#: 名字本来就是英文词的命令：函数名。
+FUNCTIONS = set("arg cos det dim exp inf lim ln log max min sin sup tan tanh".split())
+
+
+def leftovers(tex: str) -> list[str]:
+    """读出来的文字里还当作字母写着的命令：`0\\times\\text{NaN}` 读成“0timesNaN”。"""
+    plain, own = readable_tex(tex), re.sub(r"\\[A-Za-z]+", " ", tex)
+    names = set(re.findall(r"\\([A-Za-z]{2,})", tex)) - FUNCTIONS
+    return sorted(name for name in names if plain.count(name) > own.count(name))
+
+
+def test_no_command_is_left_in_the_text_of_any_formula_of_the_site(site):
+    pages = [path.read_text(encoding="utf-8") for path in site.folder.rglob("*.html")]
+    # 独立成行的公式不进索引，也不在标题里。
+    source = re.compile(
+        r'<math(?![^>]*display="block")[^>]*>(?:(?!</math>).)*?<annotation [^>]*>(.*?)</annotation>', re.DOTALL
+    )
+    formulas = {html.unescape(tex) for page in pages for tex in source.findall(page)}
+    assert len(formulas) > 200
+    left = {tex: names for tex in formulas if (names := leftovers(tex))}
+    assert not left, f"livedocs/maths.py 的 _SYMBOLS 或 _LOOKS 里要加上这些命令：{left}"
+
+
+def test_a_command_left_in_the_text_is_seen():
+    assert leftovers("0\\nosuch x\\cdot\\text{nosuch}") == ["nosuch"]
+    assert leftovers("\\log x\\times\\text{times}") == []

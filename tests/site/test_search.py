@@ -10,6 +10,7 @@ import subprocess
 from types import SimpleNamespace
 
 import pytest
+from mkdocs.exceptions import PluginError
 from search_tools import Query, golden, location, rank, ranking, type_query, verdict
 from site_tools import ROOT
 
@@ -50,6 +51,15 @@ def test_rows_know_their_header_and_links():
     (row,) = one.rows
     assert row["你看到的"].text == "整行 NaN"
     assert row["讲清它的一段"].links == ["../a/#b"]
+
+
+def test_footnote_marks_are_not_text():
+    mark = '<sup id="fnref:a"><a class="footnote-ref" href="#fn:a">1</a></sup>'
+    back = '<a class="footnote-backref" href="#fnref:a" title="回去">↩</a>'
+    rows = f"<table><tr><th>值</th></tr><tr><td>768{mark}</td></tr></table>"
+    (one,) = sections(f"<h1 id='x'>x{mark}</h1><p>宽 768{mark}。</p>{rows}<li>出处 {back}</li>")
+    assert (one.title, one.prose) == ("x", "宽 768。\n值\n768\n出处")
+    assert one.rows[0]["值"].text == "768"
 
 
 @pytest.mark.parametrize("broken", ["", "<p>", "</div></p>", "<table><td>x<tr></table>", "<h2>没有 id</h2>文"])
@@ -106,6 +116,23 @@ def test_code_shown_elsewhere_is_not_stored_again():
     assert made.text.count("def h()") == 1
 
 
+def test_a_page_can_count_less():
+    made = search.Index()
+    for url, wanted in (("a/", {"boost": 0.25}), ("b/", None)):
+        made.add_entry_from_context(SimpleNamespace(url=url, title="甲", content="<p>x</p>", meta={"search": wanted}))
+    lower, usual = json.loads(made.text)["pages"]
+    assert lower[3:] == [0.25] and usual[3:] == []
+
+
+@pytest.mark.parametrize("boost", ["很低", 0, -1, True, float("nan"), float("inf")])
+def test_a_boost_must_be_a_positive_number(boost):
+    page = SimpleNamespace(
+        url="a/", title="甲", content="", meta={"search": {"boost": boost}}, file=SimpleNamespace(src_uri="a.md")
+    )
+    with pytest.raises(PluginError, match=r"^a\.md .*boost.*大于 0 的数"):
+        search.Index().add_entry_from_context(page)
+
+
 def test_the_page_itself_gets_only_settings_and_a_name(tmp_path):
     made, other = index(a_="<h1 id='t'>甲</h1><p>文</p>"), index(a_="<h1 id='t'>甲</h1><p>字</p>")
     small = json.loads(made.generate_search_index(None))
@@ -133,7 +160,7 @@ def test_the_worker_is_ours_and_the_index_is_clean(site):
         if settings:
             assert json.loads(settings[1])["search"].endswith(f"assets/web/{ours}"), page
     (path,) = (site.folder / "search").glob("index-*.json")
-    for url, _, rows in json.loads(path.read_text(encoding="utf-8"))["pages"]:
+    for url, _, rows, *_ in json.loads(path.read_text(encoding="utf-8"))["pages"]:
         for anchor, title, *rest in rows:
             where = f"{url}#{anchor}"
             assert title or not anchor, where
@@ -147,11 +174,27 @@ def test_every_answer_is_a_place_on_the_site(site):
     """一节改了名字，标准答案要跟着改。"""
     (path,) = (site.folder / "search").glob("index-*.json")
     pages = json.loads(path.read_text(encoding="utf-8"))["pages"]
-    places = {f"{url}#{row[0]}" if row[0] else url for url, _, rows in pages for row in rows}
+    places = {f"{url}#{row[0]}" if row[0] else url for url, _, rows, *_ in pages for row in rows}
     missing = {(query.text, wanted) for query in golden() for wanted in query.wanted if wanted not in places}
     assert not missing, f"golden-queries.toml 里的这些去处已经不在了：{missing}"
     assert len(golden()) >= 60 and sum(query.held_out for query in golden()) >= 15
     assert len({query.text for query in golden()}) == len(golden())
+
+
+REFERENCE = re.compile(r'([^<>\n]{2,})<sup id="fnref[^"]*"><a class="footnote-ref"[^>]*>(\d+)</a></sup>([^<>\n]*)')
+
+
+def test_no_footnote_mark_is_in_the_index(site):
+    (index_file,) = (site.folder / "search").glob("index-*.json")
+    pages = json.loads(index_file.read_text(encoding="utf-8"))["pages"]
+    texts = {url: "\n".join(row[2] for row in rows if len(row) > 2) for url, _, rows, *_ in pages}
+    marks = [
+        (url, html.unescape(before)[-10:].lstrip() + number + html.unescape(after)[:6].rstrip())
+        for url in texts
+        for before, number, after in REFERENCE.findall((site.folder / url / "index.html").read_text(encoding="utf-8"))
+    ]
+    assert len(marks) > 50
+    assert not [(url, glued) for url, glued in marks if glued in texts[url]]
 
 
 EVERY_NAME = """
@@ -238,6 +281,53 @@ def test_the_verdict_sees_a_broken_ranking():
     assert "词3" in verdict({query: 4 if n == 3 else 1 for n, query in enumerate(queries)})
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("注意力", "chapters/03-attention/"),
+        ("注意力機制", "chapters/03-attention/"),
+        ("transformer", "chapters/05-transformer-block/#block"),
+        ("3.2", "chapters/03-2-multi-head-shapes/"),
+        ("第 3 章", "chapters/03-attention/"),
+        ("更新记录", "reference/changelog/"),
+    ],
+)
+def test_lessons_come_before_the_pages_about_them(tab, site, text, wanted):
+    """更新记录按课列标题，与各章同名；它只在找它自己时排在前面。"""
+    tab.goto("start/")
+    type_query(tab, text)
+    found = ranking(tab, site.url)
+    assert found[0] == wanted
+    assert wanted.startswith("reference/") or not [
+        link for link in found[:3] if link.startswith("reference/changelog/")
+    ]
+
+
+def test_text_that_comes_without_keys_is_searched(tab):
+    """鼠标粘贴、语音输入：框里的字变了，却没有一次按键。"""
+    tab.goto("start/")
+    tab.click(".md-search__input")
+    tab.keyboard.insert_text("掩码")
+    tab.locator(".md-search-result__item mark", has_text="掩码").first.wait_for()
+
+
+def test_an_input_method_searches_when_the_word_is_chosen(tab):
+    """拼写到一半时不查（框里是拼音），用鼠标选了字就查。"""
+    tab.goto("start/")
+    tab.click(".md-search__input")
+    tab.locator("#__search:checked").wait_for(state="attached")  # 得到焦点时主题也读一次框里的字；等它读过
+    keyboard = tab.context.new_cdp_session(tab)
+    for letters in ("y", "yan", "yan ma"):
+        keyboard.send("Input.imeSetComposition", {"text": letters, "selectionStart": 0, "selectionEnd": len(letters)})
+        tab.keyboard.press("Shift")
+    assert tab.input_value(".md-search__input") == "yan ma"
+    tab.wait_for_timeout(300)
+    assert indexes(tab) == [], "拼写到一半就查了"
+    keyboard.send("Input.insertText", {"text": "掩码"})
+    tab.locator(".md-search-result__item mark", has_text="掩码").first.wait_for()
+    assert tab.input_value(".md-search__input") == "掩码"
+
+
 def test_the_index_comes_with_the_first_query_and_only_once(tab, site):
     tab.goto("labs/01-single-head-attention/")
     tab.wait_for_load_state("networkidle")
@@ -260,6 +350,8 @@ def test_enter_opens_the_best_section_and_marks_the_words(tab, site):
     assert location(tab.url, site.url) == "chapters/03-attention/#causal-mask"
     assert tab.locator("mark[data-md-highlight]", has_text="因果掩码").count() > 0
     assert tab.evaluate("window.stayed"), "整页重新载入了：即时跳转没有起作用"
+    # 打开以后主题才让搜索框失去焦点；早了，下面的字就写不进去。
+    tab.wait_for_function("!document.activeElement.matches('.md-search__input')")
     type_query(tab, "右移一位")
     assert ranking(tab, site.url)[0].endswith(("#shift-by-one", "#who-shifts"))
     assert len(indexes(tab)) == 1
@@ -319,7 +411,6 @@ def test_waiting_for_the_index_is_told(tab):
     tab.goto("")
     tab.click(".md-search__input")
     tab.keyboard.insert_text("掩码")
-    tab.keyboard.press("End")
     tab.locator(".md-search-result__list", has_text="正在取搜索索引").wait_for()
     held[0].continue_()
     tab.locator(".md-search-result__list mark", has_text="掩码").first.wait_for()

@@ -1,8 +1,9 @@
-// 每一页都会载入的脚本：只登记元素与键盘、术语的监听。别的都按需载入（动态 import），不超过 25 KB（gzip 后）。
+// 每一页都会载入的脚本：只登记元素与键盘、术语、搜索框的监听。别的都按需载入（动态 import），不超过 25 KB（gzip 后）。
 import { reachScrollers } from "./keys/scrollers.js";
 import { quietCodeButtons, reachSections, watchKeys } from "./keys/watch.js";
 import { PyBlock } from "./py-block/element.js";
 import { registerPrint } from "./print/index.js";
+import { watchTyping } from "./search/typing.js";
 import { register } from "./shared/register.js";
 import { keys } from "./shared/store.js";
 import { watchTerms } from "./terms/index.js";
@@ -21,6 +22,7 @@ register("rope-rotation", () => import("./rope-rotation/index.js"));
 
 watchTerms();
 watchKeys();
+watchTyping();
 quietCodeButtons();
 
 // 目录每次换页都是新的：窄屏上的各节要够得着；自测进度要重新写上，没有做过自测就什么也不载入。

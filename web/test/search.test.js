@@ -104,6 +104,20 @@ test("任何查询都不出错，得分都是数", () => {
   }
 });
 
+test("整页的编号指那一页；作者给的倍数乘在得分上", () => {
+  const rows = (/** @type {string} */ title) => /** @type {[string, string, string][]} */ ([["", title, ""], ["x", "三、别的", "没有"]]);
+  const pages = (/** @type {number | undefined} */ boost) =>
+    /** @type {import("../src/search/engine.js").Data["pages"]} */ ([
+      ["a/", "3.2 多头", rows("3.2 多头")],
+      ["b/", "多头", rows("多头"), boost],
+    ]);
+  const made = (/** @type {number} */ boost) => new Engine({ pages: pages(boost), retired: [], english: [] });
+  assert.equal(made(1).search("3.2")[0].entry.location, "a/");
+  const score = (/** @type {number} */ boost) => made(boost).search("多头").find(({ entry }) => entry.location === "b/")?.score ?? 0;
+  assert.ok(score(1) > 0);
+  assert.ok(Math.abs(score(0.25) - score(1) / 4) < 1e-9);
+});
+
 test("标题去掉编号", () => {
   assert.equal(plain("三、因果掩码"), "因果掩码");
   assert.equal(plain("示例 2：repeat_kv"), "repeat_kv");

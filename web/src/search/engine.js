@@ -13,7 +13,7 @@ import { nearest, replace, rules } from "./wording.js";
 /** @typedef {import("./entry.js").Field} Field */
 /**
  * @typedef {object} Data livedocs/search.py 写的索引
- * @property {[string, string, [string, string, string?, string?, string[]?, string[]?, string[]?][]][]} pages
+ * @property {[string, string, [string, string, string?, string?, string[]?, string[]?, string[]?][], number?][]} pages
  * @property {[string, string][]} retired （别处的叫法，本站的叫法）
  * @property {[string, string][]} english （英文，中文）
  */
@@ -40,8 +40,8 @@ export class Engine {
     /** @type {Entry[]} */
     this.entries = [];
     this.pages = data.pages.map(([url, title]) => ({ url, title }));
-    data.pages.forEach(([url, title, rows], page) => {
-      for (const row of rows) this.entries.push(entry(page, url, title, row));
+    data.pages.forEach(([url, title, rows, boost = 1], page) => {
+      for (const row of rows) this.entries.push({ ...entry(page, url, title, row), boost });
     });
     /** @type {Map<string, number>} */
     const titles = new Map();
@@ -114,7 +114,7 @@ export class Engine {
       });
       const cover = all ? covered / all : 0;
       const score = words * (0.3 + 0.7 * cover) + (all || 1) * near + (entry.defined.includes(query.whole) ? DEFINITION : 0);
-      hits.set(entry, { entry, terms: matched, score: score * weight * (entry.share < 1 ? COMMON : 1) });
+      hits.set(entry, { entry, terms: matched, score: score * weight * entry.boost * (entry.share < 1 ? COMMON : 1) });
     });
     return hits;
   }

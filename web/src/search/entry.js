@@ -15,9 +15,11 @@ import { fold, gist, squeeze } from "./text.js";
  * @property {string[]} defined 这里给出定义的词，同上
  * @property {Record<Field, string>} text 已折叠
  * @property {string} heading 标题去掉编号，已折叠、去空白
+ * @property {string} number 整页的编号：“第3章”“3.2”“实验01”；别的节是空的
  * @property {string} slug 锚点：作者给这一节起的英文短名；已折叠、去连字符
  * @property {string} tight 正文与代码，已折叠、去空白
  * @property {boolean} intro 一页的开头
+ * @property {number} boost 这一页的作者给的倍数
  * @property {number} share 三页以上共用的标题（“自测”）小于 1，越多页越小
  */
 /** @typedef {"names" | "defines" | "symptoms" | "title" | "prose" | "code"} Field */
@@ -45,9 +47,11 @@ export function entry(page, url, top, [anchor, given, prose = "", code = "", nam
     symptoms: symptoms.map((symptom) => gist(fold(symptom))),
     defined: defined.map((word) => squeeze(fold(word))),
     heading: gist(fold(plain(title))),
+    number: anchor ? "" : gist(fold(title.slice(0, title.length - plain(title).length))),
     slug: squeeze(fold(anchor)),
     tight: squeeze(`${text.title}\n${text.prose}\n${text.code}`),
     intro: !anchor,
+    boost: 1,
     share: 1,
   };
 }

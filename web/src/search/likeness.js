@@ -15,7 +15,8 @@ const BOTH = 0.3;
 export function likeness(entry, query) {
   const name = Math.max(0, ...entry.names.map((one) => alike(one, query)));
   const symptom = Math.max(0, ...entry.symptoms.map((one) => alike(one, query)));
-  const title = Math.max(alike(entry.heading, query), alike(entry.slug, query)) * entry.share;
+  const numbered = entry.number === query.whole ? 1 : 0;
+  const title = Math.max(alike(entry.heading, query), alike(entry.slug, query), numbered) * entry.share;
   const inside = query.whole.length > 1 && entry.tight.includes(query.whole) ? 1 : 0;
   return (
     Math.max(WHOLE.name * name, WHOLE.title * title, WHOLE.symptom * symptom) +
