@@ -5,17 +5,19 @@
 
 核对用的就是 pytest 与它的插件，所以结论与 `pytest 那一页` 相同；快在两处：pytest 与 Markdown 已经导入，
 运行页面的母进程已经导入 torch（见 `runner.py`）。一个文件影响哪些页面，由页面显示的每一行的出处得到：
-页面自己、引入的片段与它们并入的脚本、内联的插图；改了 mkdocs.yml 或模板之外的检查程序，要重新启动。
+页面自己、引入的片段与它们并入的脚本、内联的插图。改了 mkdocs.yml 或检查程序自己，要重新启动。
 """
 
 from __future__ import annotations
 
 import argparse
+import atexit
 import io
 import json
 import os
 import queue
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -170,7 +172,12 @@ def watch(project: Project, report: Path | None) -> None:
     print("等你保存：改了 docs/ 或 code/ 里的文件，就核对用到它的页面（Ctrl-C 结束）", flush=True)
     while True:
         changed = batch(waiting)
-        for page in pages.touched(changed):
+        try:
+            touched = pages.touched(changed)
+        except OSError as error:  # 保存到一半又改了名：下一次改动再看
+            print(f"读不到刚改的文件：{error}", flush=True)
+            continue
+        for page in touched:
             tell(project.show(page), None)
             verdict = check(page, project)
             tell(verdict.page, list(verdict.problems))
@@ -214,6 +221,7 @@ BANNER = Path(__file__).with_name("templates") / "verdict.html"
 def attach(server, root: Path, urls: dict[str, str]) -> None:
     """`mkdocs serve` 开始时：启动核对的进程，让网页取得到结论。`urls` 是源文件（从项目算起）→ 网址。"""
     folder = Path(tempfile.mkdtemp(prefix="livedocs-watch-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     report = folder / "verdicts.json"
     report.write_text("{}", encoding="utf-8")
     subprocess.Popen([sys.executable, "-m", "livedocs.watch", "--report", str(report)], cwd=root)
