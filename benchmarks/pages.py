@@ -13,7 +13,6 @@ import argparse
 import functools
 import http.server
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,6 +26,8 @@ import visit  # noqa: E402
 from conftest import FLAGS  # noqa: E402
 from site_tools import MOUNT, Pages  # noqa: E402
 
+from livedocs import chromium  # noqa: E402
+
 WIDTHS = (1280, 390)
 
 
@@ -35,7 +36,7 @@ def main() -> int:
     parser.add_argument("--site", type=Path, help="已经构建好的网站；不写就现在构建")
     parser.add_argument("--files", metavar="词", help="只看路径里有这个词的页面，并列出每个文件")
     options = parser.parse_args()
-    browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    browser = chromium.find()
     if browser is None:
         print("没有找到 Chromium：安装它，或用环境变量 CHROMIUM 指明路径", file=sys.stderr)
         return 1
@@ -57,14 +58,14 @@ def build(folder: Path, url: str) -> None:
     subprocess.run(command, env=os.environ | {"SITE_URL": url}, check=True)
 
 
-def measure(folder: Path, url: str, chromium: str, word: str | None) -> None:
+def measure(folder: Path, url: str, browser_path: str, word: str | None) -> None:
     """逐页读完，打印一张表。"""
     from playwright.sync_api import sync_playwright
 
     chosen = [path for path in visit.paths(folder) if word is None or word in path]
     seen: dict[str, list[visit.Visit]] = {path: [] for path in chosen}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
         for width in WIDTHS:
             reader = visit.Reader(browser, url, width)
             for path in chosen:

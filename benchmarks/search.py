@@ -14,7 +14,6 @@ import gzip
 import http.server
 import importlib.util
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,7 +30,7 @@ from playwright.sync_api import sync_playwright  # noqa: E402
 from search_tools import Query, golden, location, rank, ranking, type_query  # noqa: E402
 from site_tools import MOUNT, Pages  # noqa: E402
 
-from livedocs import web  # noqa: E402
+from livedocs import chromium, web  # noqa: E402
 
 PAGEFIND = "pagefind@1.6.0"
 
@@ -69,7 +68,7 @@ def main() -> int:
     parser.add_argument("--engines", nargs="+", choices=list(ENGINES), default=list(ENGINES))
     parser.add_argument("--misses", action="store_true", help="列出没有排第一的查询")
     options = parser.parse_args()
-    browser = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    browser = chromium.find()
     if browser is None:
         print("没有找到 Chromium：安装它，或用环境变量 CHROMIUM 指明路径", file=sys.stderr)
         return 1
@@ -149,10 +148,10 @@ def pagefind(scratch: Path, base: str) -> Callable:
 ENGINES = {"ours": ours, "theme": theirs, "pagefind": pagefind}
 
 
-def report(name: str, base: str, chromium: str, ask: Callable, misses: bool) -> None:
+def report(name: str, base: str, browser_path: str, ask: Callable, misses: bool) -> None:
     """测一种，打印一行。"""
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        browser = playwright.chromium.launch(executable_path=browser_path, args=FLAGS)
         page = browser.new_context(bypass_csp=True, viewport={"width": 1280, "height": 900}).new_page()
         fetched: list = []
         marks = ("/pagefind/",) if name == "pagefind" else ("/search/", "/workers/search.", "/web/search-")

@@ -10,9 +10,7 @@ import contextlib
 import functools
 import html
 import http.server
-import os
 import re
-import shutil
 import sys
 import tempfile
 import threading
@@ -21,12 +19,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
-from livedocs import history
+from livedocs import chromium, history
 from livedocs.book_html import BookError, Chapter, Heading, chapters, compose, wrap
 from livedocs.proof import pinned_versions
 
 ROOT = Path(__file__).resolve().parent.parent
-CHROMIUM = ("chromium", "chromium-browser", "google-chrome", "chrome", "msedge")
 FLAGS = "--no-sandbox --disable-gpu --no-first-run --disable-background-networking --disable-component-update --disable-sync".split()
 TIMEOUT = 180_000.0  # 毫秒
 _PAGE, _BOOK_CSS = "/book.html", "/book.css"
@@ -48,8 +45,8 @@ def find_chromium() -> str:
     Raises:
         BookError: 找不到。
     """
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, CHROMIUM)), None)
-    if path is None or not shutil.which(path):
+    path = chromium.find()
+    if path is None:
         raise BookError(
             "找不到 Chromium，印不了 PDF。请安装它（Debian 与 Ubuntu：apt-get install chromium），"
             "或用环境变量 CHROMIUM 指明 Chrome、Edge 或 Chromium 的路径"
@@ -64,11 +61,11 @@ def make(site: Path, target: Path, root: Path = ROOT) -> list[Place]:
         BookError: 网站没有构建，没有 Chromium，或印出的书与网站对不上。
     """
     book = chapters(root, site)
-    chromium = find_chromium()
+    browser = find_chromium()
     home = _Home.read(site, root)
     with tempfile.TemporaryDirectory(prefix="livedocs-book-") as folder:
         whole, front = Path(folder) / "whole.pdf", Path(folder) / "front.pdf"
-        with _served(site) as (address, publish), _printer(chromium) as print_page:
+        with _served(site) as (address, publish), _printer(browser) as print_page:
             publish(compose(_front(book, home, {}), book, home.styles, home.address))
             print_page(address, whole)
             places = _places(whole, book)
@@ -173,7 +170,7 @@ def _served(site: Path) -> Iterator[tuple[str, Callable[[str], None]]]:
 
 
 @contextlib.contextmanager
-def _printer(chromium: str) -> Iterator[Callable[[str, Path], None]]:
+def _printer(path: str) -> Iterator[Callable[[str, Path], None]]:
     """一个打开的 Chromium；返回把网址印成文件的函数。"""
     try:
         from playwright.sync_api import Error, sync_playwright
@@ -181,9 +178,9 @@ def _printer(chromium: str) -> Iterator[Callable[[str, Path], None]]:
         raise BookError("没有安装 playwright；请先运行 pip install -r requirements.txt") from error
     with sync_playwright() as playwright:
         try:
-            browser = playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+            browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         except Error as error:
-            raise BookError(f"启动不了 {chromium}：{error.message.splitlines()[0]}") from error
+            raise BookError(f"启动不了 {path}：{error.message.splitlines()[0]}") from error
 
         def print_page(address: str, target: Path) -> None:
             page = browser.new_page()

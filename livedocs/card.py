@@ -14,14 +14,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import shutil
 import struct
 import sys
 import zlib
 from html import escape
-from os import environ
 from pathlib import Path
 
+from livedocs import chromium
 from livedocs.meta import CARD, CARD_SIZE
 
 #: PNG 文字块里的名字。
@@ -112,10 +111,8 @@ def render(svg: str) -> bytes:
         from playwright.sync_api import sync_playwright
     except ImportError:
         raise CardError("没有安装 playwright；先安装 requirements.txt 里的依赖") from None
-    found = environ.get("CHROMIUM") or next(
-        filter(None, map(shutil.which, ("chromium", "google-chrome", "chrome"))), None
-    )
-    if not found:
+    found = chromium.find()
+    if found is None:
         raise CardError("没有找到 Chromium；安装它，或用环境变量 CHROMIUM 指明路径")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])

@@ -7,7 +7,6 @@
 """
 
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 from site_tools import ROOT, Site, SiteServer, whole_site
 
 import livedocs
+from livedocs import chromium as browsers
 
 #: 浏览器自己不联网，也不需要显卡。
 FLAGS = (
@@ -123,8 +123,7 @@ def site(request: pytest.FixtureRequest, environment: dict[str, str]) -> Site:
 @pytest.fixture(scope="session")
 def chromium() -> Iterator:
     """Chromium；一个进程里只能有一个 Playwright，所以各处的测试共用它。"""
-    names = ("chromium", "chromium-browser", "google-chrome", "chrome")
-    path = os.environ.get("CHROMIUM") or next(filter(None, map(shutil.which, names)), None)
+    path = browsers.find()
     if path is None:
         message = "没有找到 Chromium，浏览器里的检查没有运行；安装它，或用环境变量 CHROMIUM 指明路径"
         if os.environ.get("CI", "").lower() not in ("", "0", "false"):

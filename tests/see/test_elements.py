@@ -8,6 +8,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from playwright.sync_api import expect
 from see_tools import PAGES, STARTS, Element
 
 EVERY = pytest.mark.parametrize("name", PAGES)
@@ -156,8 +157,9 @@ def test_a_link_carries_the_state_and_reset_goes_back_to_the_lesson(show, name):
     assert element.error() == ""
     said = element.said()
     assert wanted in said
+    element.state()  # 等状态写进网址
     element.button("复制链接").click()
-    assert "已复制" in element.find(".copied").inner_text()
+    expect(element.find(".copied")).to_contain_text("已复制")  # 写剪贴板要等
     link = element.tab.evaluate("navigator.clipboard.readText()")
     assert f"{name}=" in link and link == element.tab.url
     element.tab.goto(link)

@@ -137,7 +137,7 @@ def test_drawing_says_what_is_missing(tmp_path, monkeypatch, capsys):
     assert "没有 mkdocs.yml；在仓库的文件夹里运行" in capsys.readouterr().err
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("CHROMIUM", raising=False)
-    monkeypatch.setattr(card.shutil, "which", lambda name: None)
+    monkeypatch.setattr(card.chromium.shutil, "which", lambda name: None)
     assert card.main() == 1
     assert "没有找到 Chromium；安装它，或用环境变量 CHROMIUM 指明路径" in capsys.readouterr().err
 
