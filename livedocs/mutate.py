@@ -241,7 +241,7 @@ class Inputs:
 
     def __init__(self, root: Path):
         self.root = root
-        self.engine = _digest([*_reachable("plugin", "worker", "markdown", "mutation.checks", "mutation.lessons", "mutation.tracing"), root / "mkdocs.yml"])
+        self.engine = _digest([*_reachable("plugin", "items", "worker", "markdown", "mutation.checks", "mutation.lessons", "mutation.tracing"), root / "mkdocs.yml"])
         self.code = _digest((root / "code").glob("*.py"))
         self.tests = _digest((root / LESSONS).glob("*.py"))
         self._pages: str | None = None

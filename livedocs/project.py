@@ -6,8 +6,10 @@ import functools
 import logging
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from markdown import Markdown
+if TYPE_CHECKING:
+    from markdown import Markdown
 
 
 class ProjectError(Exception):
@@ -25,6 +27,8 @@ class Project:
 
     def markdown(self) -> Markdown:
         """一个新的渲染器，设置与网站完全相同。"""
+        from markdown import Markdown
+
         return Markdown(extensions=self.extensions, extension_configs=self.extension_configs)
 
     def show(self, path: Path) -> str:

@@ -2,37 +2,19 @@
 
 from __future__ import annotations
 
-import atexit
-import contextlib
 import os
-import queue
-import re
 import signal
-import subprocess
-import sys
-import threading
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from livedocs.mother import Worker, WorkerDied, preload, serving_worker
 from livedocs.page import Block, Origin
-from livedocs.worker import FORKS, Pipe
 
 TIMEOUT = 60.0
 #: 一页的进程在开始之后最多还能占的地址空间（字节）；预先导入的库不算在内。
 MEMORY = 12 * 2**30
 #: 报告里最多写出栈的最外和最内各几层；无限递归有一千层。
 SHOWN_FRAMES = 5
-#: 导入很慢的库：页面要用时，由母进程先导入一次。
-HEAVY = frozenset({"numpy", "torch", "matplotlib"})
-#: torch 里第一次用到才导入、要半秒以上的部分：代码里有左边的字，母进程就先导入右边的模块。
-LAZY = {
-    "torch.testing": ("torch.fx.experimental.symbolic_shapes", "torch.distributed.tensor"),
-    "torch.optim": ("torch._dynamo",),
-}
-
-
-class WorkerDied(Exception):
-    """运行页面的进程没有回答：超时，或被系统结束。"""
 
 
 @dataclass
@@ -56,82 +38,6 @@ class Result:
         return self.error is not None and expected in self.error["bases"]
 
 
-class _Worker:
-    """一个 `livedocs.worker` 进程；回答由线程读进队列，这样等待可以有时限。"""
-
-    def __init__(self):
-        self.process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "livedocs.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
-        self.pipe = Pipe(self.process.stdout.fileno(), self.process.stdin.fileno())
-        self.answers: queue.Queue[dict | None] = queue.Queue()
-        #: 正有一页在运行；它的进程结束之后是 False。
-        self.serving = False
-        threading.Thread(target=self._listen, daemon=True).start()
-        atexit.register(self.close)
-
-    def _listen(self) -> None:
-        try:
-            while (message := self.pipe.read()) is not None:
-                self.answers.put(message)
-        except OSError:
-            pass
-        self.answers.put(None)
-
-    def send(self, message: dict) -> None:
-        try:
-            self.pipe.write(message)
-        except OSError as error:
-            raise WorkerDied("运行页面的进程已经结束") from error
-
-    def receive(self, timeout: float) -> dict:
-        try:
-            answer = self.answers.get(timeout=timeout)
-        except queue.Empty:
-            raise WorkerDied(f"超过 {timeout:g} 秒还没有结束") from None
-        if answer is None or "exited" in answer:
-            self.serving = False
-            code = self._exit_code() if answer is None else answer["exited"]
-            raise WorkerDied(f"进程中途结束（退出码 {code}）：代码自己结束了它，或被系统结束（负数是信号）")
-        return answer
-
-    def _exit_code(self) -> int | None:
-        try:
-            return self.process.wait(timeout=5)
-        except subprocess.TimeoutExpired:
-            return None
-
-    def close(self) -> None:
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-
-
-_mother: _Worker | None = None
-
-
-def _mother_process() -> _Worker:
-    """能分叉的系统上，各页共用的母进程；不能时，一页一个新的。"""
-    global _mother
-    if _mother is None or _mother.process.poll() is not None or not FORKS:
-        _mother = _Worker()
-    return _mother
-
-
-def preload(code: str) -> list[str]:
-    """`code` 会导入的慢库。看漏了也只是慢一点：页面自己会导入它。"""
-    heavy = HEAVY & set(re.findall(r"^\s*(?:import|from)\s+(\w+)", code, re.MULTILINE))
-    lazy = [module for words, modules in LAZY.items() if words in code and "torch" in heavy for module in modules]
-    return sorted(heavy) + lazy
-
-
-def warm(code: str) -> None:
-    """让母进程先导入 `code` 要用的慢库，不等它：pytest 同时读页面、核对写法。不能分叉的系统上什么也不做。"""
-    if FORKS and (names := preload(code)):
-        with contextlib.suppress(WorkerDied):  # 真的要运行时，会再启动、再报错
-            _mother_process().send({"do": "preload", "names": names})
-
-
 @dataclass
 class PageRun:
     """一页的一次运行：块按顺序各运行一次，结果留着；要第 n 块时，先补上前面没运行的。"""
@@ -142,7 +48,7 @@ class PageRun:
     values: list[list[dict]] = field(default_factory=list)
     #: 第 n 块之后要求值的表达式（n = 0 是所有块之前）。
     expressions: dict[int, list[str]] = field(default_factory=dict)
-    _worker: _Worker | None = None
+    _worker: Worker | None = None
     _pid: int = 0
     _broken: str = ""
 
@@ -205,7 +111,7 @@ class PageRun:
         return self._worker.receive(timeout)
 
     def _start(self) -> None:
-        self._worker = _mother_process()
+        self._worker = serving_worker()
         names = preload("\n".join(block.code.content for block in self.blocks))
         self._worker.send({"do": "start", "path": str(self.path), "preload": names, "memory": MEMORY})
         self._worker.serving = True

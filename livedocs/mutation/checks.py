@@ -37,7 +37,7 @@ class Verdict:
 
 
 def page_failure(page: Page, scanned: Lazy, project: Project, run: PageRun, near: int = 0) -> str | None:
-    """与 `livedocs.plugin` 的各项测试同样的核对；第一处失败的说明，全部通过时是 None。
+    """与 `livedocs.items` 的各项测试同样的核对；第一处失败的说明，全部通过时是 None。
 
     `scanned` 是正文里的数，`near` 是改动的行：先核对含有它的那一块。
     “页面的证明是否最新”不在其中：任何改动都会让它过期，那不是发现了错误。

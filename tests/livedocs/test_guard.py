@@ -62,7 +62,7 @@ def test_the_guard_runs_in_every_check(site, monkeypatch):
         page.fences = page.fences[:1]
         return page
 
-    monkeypatch.setattr("livedocs.plugin.load_page", forgetful)
+    monkeypatch.setattr("livedocs.items.load_page", forgetful)
     code, report = site.check()
     assert code == 1 and "网站显示 2 段代码，收集到 1 段" in report
 

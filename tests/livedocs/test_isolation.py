@@ -262,7 +262,7 @@ SERVER = f"""
 import os, sys
 from pathlib import Path
 import pytest
-import livedocs.plugin
+import livedocs.items
 from livedocs.project import load_project
 load_project(Path.cwd()).markdown()
 for _ in sys.stdin:
