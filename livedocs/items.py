@@ -36,6 +36,8 @@ class PageState:
     #: 这一页共有几项测试，已经通过几项。只运行了一部分时，不能写证明。
     total: int = 0
     passed: int = 0
+    #: 正在核对的这个样子的记录；`--update-docs` 改了页面以后，是改过的样子的。写法有错的页面没有。
+    entry: proof.Entry | None = None
 
     @property
     def name(self) -> str:
@@ -56,8 +58,8 @@ class PageState:
             notes.append(f"{self.name}：写回 {len(self.edits)} 处")
         self.edits = []
         if self.update and (self.failed or self.complete):
-            entry = None if self.failed else proof.entry_of_page(load_page(self.page.path, self.project), self.project)
-            notes += write_proof(self.project, self.name, entry)
+            self.entry = None if self.failed else proof.entry_of_page(load_page(self.page.path, self.project), self.project)
+            notes += write_proof(self.project, self.name, self.entry)
         return notes
 
 
@@ -192,7 +194,7 @@ class ProofItem(pytest.Item):
     def runtest(self):
         state = self.state
         recorded = (proof.load(state.project.root) or {}).get(state.name)
-        problem = proof.compare(state.name, recorded, proof.entry_of_page(state.page, state.project))
+        problem = proof.compare(state.name, recorded, state.entry)
         if problem:
             raise DocFailure(f"{state.name}：{problem}")
 
@@ -221,10 +223,11 @@ class PageFile(MarkdownTextFile):
         update = self.config.getoption("--update-docs")
         self.state = PageState(page, project, PageRun(self.path, page.blocks), update)
         self.add_marker(pytest.mark.xdist_group(self.state.name))
-        code = "\n".join(block.code.content for block in page.blocks)
-        self.memory = memory.Memory(self.config, project, self.path, code)
-        if not page.faults and self.memory.unchanged():
-            return
+        self.memory = memory.Memory(self.config, project, self.state.name, (block.code.content for block in page.blocks))
+        if not page.faults:
+            self.state.entry = proof.entry_of_page(page, project)
+            if self.memory.unchanged(self.state.entry):
+                return
         items = list(self._items(page, project, update))
         self.state.total = len(items)
         yield from items
@@ -324,7 +327,7 @@ def pytest_runtest_protocol(item, nextitem):
         if isinstance(state, PageState) and (nextitem is None or nextitem.parent is not item.parent):
             item.config.stash[NOTES] += state.finish()
             if state.complete:
-                item.parent.memory.remember()
+                item.parent.memory.remember(state.entry)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -10,11 +10,13 @@ import functools
 import hashlib
 import json
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from livedocs import proof
+from livedocs.program import imports
 from livedocs.project import Project
 
 #: 这次因为没有变过而不检查的页面。
@@ -24,35 +26,34 @@ SKIPPED = pytest.StashKey[list]()
 class Memory:
     """一页的记忆。"""
 
-    def __init__(self, config: pytest.Config, project: Project, path: Path, code: str):
-        self.config, self.project, self.path, self.code = config, project, path, code
-        self.name = project.show(path)
+    def __init__(self, config: pytest.Config, project: Project, name: str, codes: Iterable[str]):
+        self.config, self.project, self.name = config, project, name
+        self.imported = sorted(imports(codes))
 
-    def unchanged(self) -> bool:
+    def unchanged(self, entry: proof.Entry) -> bool:
         """给了 `--changed`，而且这一页与上次通过时完全相同。"""
         if not self.config.getoption("--changed") or self.config.getoption("--update-docs"):
             return False
         cache = getattr(self.config, "cache", None)
-        if cache is None or cache.get(self._slot(), None) != self.key():
+        if cache is None or cache.get(self._slot(), None) != self.key(entry):
             return False
         self.config.stash[SKIPPED].append(self.name)
         return True
 
-    def remember(self) -> None:
-        """这一页的全部检查都通过了。"""
+    def remember(self, entry: proof.Entry) -> None:
+        """这一页的全部检查都通过了；`entry` 是检查过的那个样子的记录，不是现在文件的：检查时作者可能又存了一次。"""
         cache = getattr(self.config, "cache", None)
         if cache is not None:
-            cache.set(self._slot(), self.key())
+            cache.set(self._slot(), self.key(entry))
 
-    def key(self) -> str:
-        """读不了的页面没有钥匙，总要检查。"""
+    def key(self, entry: proof.Entry) -> str:
+        """页面显示的内容、版本与检查程序合成的一个散列；proof.json 读不了时是空串，总要检查。"""
         try:
-            shown = proof.page_hash(self.path, self.project)
             recorded = (proof.load(self.project.root) or {}).get(self.name)
-        except Exception:
+        except ValueError:
             return ""
-        versions = {name: proof.running_version(name) for name in sorted(proof.imports(self.code))}
-        parts = [shown, engine_hash(), sys.version, versions, proof.pinned_versions(self.project.root), recorded]
+        versions = {name: proof.running_version(name) for name in self.imported}
+        parts = [entry.hash, engine_hash(), sys.version, versions, proof.pinned_versions(self.project.root), recorded]
         mkdocs = (self.project.root / "mkdocs.yml").read_bytes()
         return hashlib.sha256(json.dumps(parts, sort_keys=True).encode() + mkdocs).hexdigest()
 

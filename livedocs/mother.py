@@ -21,6 +21,7 @@ HEAVY = frozenset({"numpy", "torch", "matplotlib"})
 LAZY = {
     "torch.testing": ("torch.fx.experimental.symbolic_shapes", "torch.distributed.tensor"),
     "torch.optim": ("torch._dynamo",),
+    "FlopCounterMode": ("torch._dynamo",),
 }
 
 

@@ -15,6 +15,7 @@ import pytest
 
 from livedocs import compare, numbers, rewrite
 from livedocs.page import Fault, Line, Origin
+from livedocs.program import program
 from livedocs.project import Project, find_root, load_project
 from livedocs.verdict import DocFailure
 
@@ -75,7 +76,7 @@ def stored_faults(notebook: dict) -> list[str]:
     """不用执行就知道不能发布的输出：错误、写到标准错误的文字（警告）、没有执行过的单元。"""
     faults = []
     for number, cell in code_cells(notebook):
-        if _source(cell).strip() and cell.get("execution_count") is None:
+        if source_of(cell).strip() and cell.get("execution_count") is None:
             faults.append(f"第 {number} 个单元没有执行过")
         for output in cell.get("outputs", []):
             if output.get("output_type") == "error":
@@ -96,7 +97,7 @@ def prose(notebook: dict, path: Path) -> numbers.Numbers:
         if cell["cell_type"] != "markdown":
             continue
         inside = ""
-        for text in [*_source(cell).split("\n"), ""]:
+        for text in [*source_of(cell).split("\n"), ""]:
             mark = re.match(r"\s*(`{3,}|~{3,})(.*)", text)
             if mark and not inside:
                 inside = mark.group(1)
@@ -106,7 +107,7 @@ def prose(notebook: dict, path: Path) -> numbers.Numbers:
                 inside = ""
             lines.append(Line("" if inside or mark else text, Origin(path, number)))
             after.append(ran)
-    found = numbers.scan_lines(lines, after, numbers.literals([_source(cell) for _, cell in code_cells(notebook)]))
+    found = numbers.scan_lines(lines, after, program(source_of(cell) for _, cell in code_cells(notebook)))
     found.faults = faults + found.faults
     return found
 
@@ -142,7 +143,7 @@ def correct_prose(notebook: dict, corrections: list[tuple[numbers.Binding, str]]
     for (number, old), group in lines.items():
         cell = result["cells"][number - 1]
         new = numbers.merged(group)
-        texts = [new if text == old else text for text in _source(cell).split("\n")]
+        texts = [new if text == old else text for text in source_of(cell).split("\n")]
         whole = "\n".join(texts)
         cell["source"] = whole.splitlines(keepends=True) if isinstance(cell["source"], list) else whole
     return result
@@ -231,7 +232,7 @@ def _running_cell(notebook) -> str:
     return f"第 {done[-1]} 个单元之后的单元" if done else "第一个代码单元"
 
 
-def _source(cell: dict) -> str:
+def source_of(cell: dict) -> str:
     return _joined(cell.get("source"))
 
 
@@ -312,16 +313,16 @@ class NotebookFile(pytest.File):
     """一个 notebook；整本是一项测试，因为单元要在同一个内核里依次执行。"""
 
     def collect(self):
-        from livedocs import memory
+        from livedocs import memory, proof
 
         project = load_project(find_root(self.path))
-        code = ""
         try:
-            code = "\n".join(_source(cell) for _, cell in code_cells(read(self.path)))
+            codes = [source_of(cell) for _, cell in code_cells(read(self.path))]
+            entry = proof.entry_of_notebook(self.path, project)
         except NotebookError:
-            pass  # 由测试报告
-        self.memory = memory.Memory(self.config, project, self.path, code)
-        if self.memory.unchanged():
+            codes, entry = [], None  # 由测试报告
+        self.memory = memory.Memory(self.config, project, project.show(self.path), codes)
+        if entry and self.memory.unchanged(entry):
             return
         self.add_marker(pytest.mark.xdist_group(project.show(self.path)))
         yield NotebookItem.from_parent(self, name="[notebook]", project=project)
@@ -333,7 +334,7 @@ class NotebookItem(pytest.Item):
         self.project = project
 
     def runtest(self):
-        from livedocs import plugin, proof
+        from livedocs import items, proof
 
         update = self.config.getoption("--update-docs")
         name = self.project.show(self.path)
@@ -367,10 +368,10 @@ class NotebookItem(pytest.Item):
             raise NotebookError("\n".join([*differences, f"  确认新输出正确后，更新它：pytest --update-docs {name}"]))
         entry = proof.entry_of_notebook(self.path, self.project)
         if update:
-            self.config.stash[plugin.NOTES] += plugin.write_proof(self.project, name, entry)
+            self.config.stash[items.NOTES] += items.write_proof(self.project, name, entry)
         elif (pages := proof.load(self.project.root)) is not None and (problem := proof.compare(name, pages.get(name), entry)):
             raise NotebookError(problem)
-        self.parent.memory.remember()
+        self.parent.memory.remember(entry)
         self.user_properties.append(("livedocs", f"number:{len(found.bindings)}"))
         self.user_properties.append(("livedocs", f"cell:{len(code_cells(stored))}"))
 

@@ -20,6 +20,7 @@ from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 
 from livedocs.page import Fault, Line, Origin, Page
+from livedocs.program import Program, program
 from livedocs.rewrite import Edit
 
 #: 一个写出来的数：符号、千位分隔（空格、逗号、窄空格、下划线）、小数、指数。
@@ -67,14 +68,6 @@ class Binding:
     strangers: tuple[tuple[int, int], ...] = ()
 
 
-@dataclass(frozen=True)
-class Program:
-    """一页的程序：它的文字，和其中写着的全部数字常量的绝对值。"""
-
-    text: str
-    constants: frozenset[float]
-
-
 @dataclass
 class Numbers:
     """一页正文里的数。`loose` 是既没有绑定、也没有出处的。"""
@@ -97,7 +90,7 @@ def _scan(page: Page) -> Numbers:
     lines = [Line("", line.origin) if n in in_fence else line for n, line in enumerate(page.lines)]
     ends = sorted(block.code.end for block in page.blocks)
     after = [bisect_right(ends, number) for number in range(len(lines))]
-    found = scan_lines(lines, after, literals([block.code.content for block in page.blocks]))
+    found = scan_lines(lines, after, program(block.code.content for block in page.blocks))
     for key in ("description", "outcomes", "prerequisites"):  # 题目与一级标题相同，在正文里查过
         for text in page.meta.get(key) if isinstance(page.meta.get(key), list) else [page.meta.get(key) or ""]:
             for match in NUMBER.finditer(_mask(str(text))[0]):
@@ -179,20 +172,6 @@ def _outside_comments(text: str, inside: bool) -> tuple[str, bool]:
         if start < 0:
             return "".join(chars), False
         position, inside = start, True
-
-
-def literals(programs: list[str]) -> Program:
-    """程序里写着的全部数字常量（取绝对值）：声明为“给定”的数必须在其中。"""
-    values: set[float] = set()
-    for program in programs:
-        try:
-            tree = ast.parse(program)
-        except (SyntaxError, ValueError):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Constant) and isinstance(node.value, (int, float)):
-                values.add(abs(float(node.value)))
-    return Program("\n".join(programs), frozenset(values))
 
 
 #: 一段 Python 里的数字常量；标识符里的数字不算。

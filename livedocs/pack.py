@@ -19,6 +19,7 @@ from pathlib import Path
 from livedocs import archive, notebook, proof, publish
 from livedocs.pack_readme import readme
 from livedocs.page import load_page, read_source
+from livedocs.program import imports
 from livedocs.project import Project
 
 #: 这些文件夹里的页面有“下载本章”，按钮上的字各不相同。
@@ -136,11 +137,11 @@ def requirements(scripts: dict[str, str], book: Path | None, pins: dict[str, str
     Raises:
         PackError: 导入了没有锁定版本的库；notebook 读不了。
     """
-    modules = {name: _imported(text) for name, text in scripts.items()}
+    modules = {name: imports([text]) for name, text in scripts.items()}
     wanted: set[str] = set()
     if book:
         cells = notebook.code_cells(_read_notebook(book))
-        modules[book.name] = _imported("\n".join("".join(cell["source"]) for _, cell in cells))
+        modules[book.name] = imports(notebook.source_of(cell) for _, cell in cells)
         wanted |= set(_KERNEL)
     for name, imported in modules.items():
         for module in sorted(imported - sys.stdlib_module_names):
@@ -158,11 +159,6 @@ def _read_notebook(path: Path) -> dict:
         return notebook.read(path)
     except notebook.NotebookError as error:
         raise PackError(f"{path.parent.name}/{path.name} 不是能读的 notebook（{error}）") from error
-
-
-@functools.lru_cache(maxsize=256)
-def _imported(code: str) -> set[str]:
-    return proof.imports(code)
 
 
 def _requirements_text(pins: dict[str, str]) -> str:

@@ -144,7 +144,6 @@ class Page:
     faults: list[Fault] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
     meta: dict = field(default_factory=dict)
-    html: str = ""
     #: numbers.scan 的结果，算过一次就留着。
     numbers: object = None
 
@@ -393,7 +392,7 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
     except Exception as error:  # 扩展什么都可能抛出；网站也会在这里中止
         page.faults.append(Fault(lines[0].origin, f"网站不能渲染这一页：{error!r}"))
         return
-    page.lines, page.html = seen_lines, html
+    page.lines = seen_lines
     shown = _Shown()
     shown.feed(html)
     for at, number in enumerate(shown.fences):

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import ast
 import hashlib
 import importlib.metadata
 import json
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from livedocs import notebook, numbers, rewrite
 from livedocs.page import Page, read_source
+from livedocs.program import imports
 from livedocs.project import Project
 
 FILE = "proof.json"
@@ -68,58 +68,33 @@ def shown_lines(path: Path, project: Project) -> list[str]:
 def entry_of_page(page: Page, project: Project) -> Entry:
     """一页 Markdown 应有的记录。"""
     blocks = [block for block in page.blocks if not block.is_script and "notest" not in block.code.options]
-    code = "\n".join(block.code.content for block in page.blocks)
     return Entry(
         hash=page_hash(page.path, project),
         blocks=len(blocks),
         outputs=sum(block.output is not None for block in blocks),
         numbers=len(numbers.scan(page).bindings),
         transcripts=sum(block.is_script for block in page.blocks),
-        versions=_versions(code, project) if page.blocks else {},
+        versions=_versions([block.code.content for block in page.blocks], project) if page.blocks else {},
     )
 
 
 def entry_of_notebook(path: Path, project: Project) -> Entry:
     """一个 notebook 应有的记录。"""
     cells = notebook.code_cells(notebook.read(path))
-    code = "\n".join("".join(cell["source"]) for _, cell in cells)
     return Entry(
         hash=page_hash(path, project),
         outputs=sum(len(notebook.normal_outputs(cell)) for _, cell in cells),
         numbers=len(notebook.prose(notebook.read(path), path).bindings),
         cells=len(cells),
-        versions=_versions(code, project),
+        versions=_versions([notebook.source_of(cell) for _, cell in cells], project),
     )
 
 
-def _versions(code: str, project: Project) -> dict[str, str]:
+def _versions(codes: list[str], project: Project) -> dict[str, str]:
     """Python 与代码导入的库的版本：项目锁定了的写锁定的版本，没有锁定的写现在的。"""
     pins = pinned_versions(project.root)
-    imported = imports(code)
+    imported = imports(codes)
     return {name: pins.get(name) or running_version(name) for name in ("python", *LIBRARIES) if name == "python" or name in imported}
-
-
-def imports(code: str) -> set[str]:
-    """代码里导入的顶层模块名；语法错误的代码按行认。"""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError):
-        return set(re.findall(r"^\s*(?:import|from)\s+(\w+)", code, re.MULTILINE))
-    names = set()
-    for node in _statements(tree):
-        if isinstance(node, ast.Import):
-            names.update(alias.name.partition(".")[0] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            names.add(node.module.partition(".")[0])
-    return names
-
-
-def _statements(node: ast.AST):
-    """全部语句，不进入表达式：导入只能是语句，而一页里多数节点是表达式。"""
-    for child in ast.iter_child_nodes(node):
-        if isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)):
-            yield child
-            yield from _statements(child)
 
 
 def pinned_versions(root: Path) -> dict[str, str]:

@@ -152,7 +152,7 @@ def _shape(page: Page) -> list[tuple]:
 
 def _only(base: Page, changed: Page, line: int) -> tuple[Page, bool]:
     """原样的页面，只有第 `line` 行换成 `changed` 里读到的；第二项是这一行有没有不同。"""
-    alone = Page(base.path, fences=list(base.fences), lines=list(base.lines), meta=base.meta, html=base.html)
+    alone = Page(base.path, fences=list(base.fences), lines=list(base.lines), meta=base.meta)
     different = False
     for n, origin in enumerate(text.origin for text in base.lines):
         if origin.path == base.path and origin.line == line and base.lines[n] != changed.lines[n]:

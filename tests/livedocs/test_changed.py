@@ -66,3 +66,13 @@ def test_part_of_a_page_is_not_remembered(checked):
     checked.page(B + "\n没有来历的 0.75。\n", "b.md")
     assert run(checked, "docs/b.md::[CodeFence#1][line:3]")[0] == 0
     assert run(checked)[0] == 1
+
+
+def test_a_page_saved_during_its_check_is_checked_again(checked):
+    """检查的途中又存了一次：通过的是先前的样子，后来的没有检查过。"""
+    page = checked.root / "docs" / "b.md"
+    saves = f"import pathlib\npage = pathlib.Path({str(page)!r})\ntext = page.read_text(encoding='utf-8')\npage.write_text(text + '\\n没有来历的 0.75。\\n', encoding='utf-8')"
+    checked.page("# 乙\n\n" + fence(saves), "b.md")
+    assert run(checked)[0] == 0
+    code, report = run(checked)
+    assert code == 1 and "0.75" in report

@@ -21,6 +21,7 @@ from livedocs import mutate, notebook, numbers
 from livedocs.mutation import mutants, operators
 from livedocs.mutation.lessons import Lessons
 from livedocs.page import Line, Origin
+from livedocs.program import program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -461,11 +462,11 @@ def test_lessons_run_in_a_warm_process(tmp_path):
 def test_declared_number_must_be_the_one_in_the_program(written):
     """变异找到的漏洞：0e6 的值是 0，而程序里多半有 0；两位的整数也要真的在程序里。"""
     line = Line(f"基数 {written}<!--given-->", Origin(Path("page.md"), 1))
-    program = numbers.literals(["base, zero, width = 1e6, 0, 64"])
-    assert "声明为给定的输入，本页的程序里却没有这个数" in numbers.scan_lines([line], [0], program).faults[0].message
+    inputs = program(["base, zero, width = 1e6, 0, 64"])
+    assert "声明为给定的输入，本页的程序里却没有这个数" in numbers.scan_lines([line], [0], inputs).faults[0].message
     for honest in ("1e6", "1000000", "0", "0.0", "64", "−64"):
         line = Line(f"基数 {honest}<!--given-->", Origin(Path("page.md"), 1))
-        assert not numbers.scan_lines([line], [0], program).faults, honest
+        assert not numbers.scan_lines([line], [0], inputs).faults, honest
 
 
 def test_number_inside_a_bound_formula_must_be_in_the_program():
@@ -473,7 +474,7 @@ def test_number_inside_a_bound_formula_must_be_in_the_program():
 
     def said(formula: str) -> str | None:
         line = Line(f"{formula}<!--= x -->", Origin(Path("page.md"), 1))
-        found = numbers.scan_lines([line], [0], numbers.literals(["base = 10000.0"]))
+        found = numbers.scan_lines([line], [0], program(["base = 10000.0"]))
         return numbers.check(found.bindings[0], {"value": {"float": "0.01"}})[0]
 
     assert said("$10000^{-4/8} = 0.01$") is None
@@ -498,5 +499,5 @@ def test_number_inside_a_bound_formula_must_be_in_the_program():
 def test_a_given_number_that_one_slip_turns_into_another_constant_names_its_place(text, problem):
     """变异找到的漏洞：0.2 写成 0.1，程序里也有 0.1，检查看不出来。"""
     line = Line(f"学习率 {text}", Origin(Path("page.md"), 1))
-    faults = numbers.scan_lines([line], [0], numbers.literals(["rates = (0.1, 0.2)\nlimit = 0.7"])).faults
+    faults = numbers.scan_lines([line], [0], program(["rates = (0.1, 0.2)\nlimit = 0.7"])).faults
     assert (problem is None and not faults) or problem in faults[0].message

@@ -16,6 +16,7 @@ from site_tools import ROOT
 
 from livedocs import archive, pack, proof
 from livedocs.compare import diff, same
+from livedocs.program import imports
 from livedocs.project import load_project
 from livedocs.publish import published, scripts
 
@@ -82,7 +83,7 @@ def test_requirements_name_just_what_the_scripts_import(site):
     pins = proof.pinned_versions(ROOT)
     for uri, files in packed(site).items():
         code = [data.decode() for name, data in files.items() if name.endswith(".py")]
-        used = set().union(*map(proof.imports, code)) - sys.stdlib_module_names if code else set()
+        used = imports(code) - sys.stdlib_module_names
         listed = dict(re.findall(r"^([\w-]+)==(\S+)$", files["requirements.txt"].decode(), re.MULTILINE))
         assert {name: pins[name] for name in listed} == listed, uri
         if not any(name.endswith(".ipynb") for name in files):
