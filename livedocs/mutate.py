@@ -6,7 +6,7 @@
 
 改的是拷贝，从不碰工作区。每个变异只运行可能看得见它的检查：页面的变异，用 pytest 所用的函数核对这一页；
 脚本的变异，运行走过那一行的 tests/lessons 测试和展示那一行的页面，便宜的在前，发现了就停。
-`--resume` 的文件一行一个结果（JSON）；中断后再运行，没有变过的页面和脚本不重做。
+`--resume` 的文件一行一个结果（JSON）；中断后再运行，没有变过的页面和脚本不重做，添了测试以后只重判漏网的。
 `--agree N` 另从每类取 N 个，用真正的 pytest 命令再判一次，两者必须一致。
 没有被发现的变异逐个列出；要求全部发现的类别有漏网的，或脚本的变异发现得不到 95 %，退出码是 1。
 
@@ -31,6 +31,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -211,7 +212,7 @@ class Report:
 
     def __init__(self, path: Path):
         self.path = path
-        self.known: dict[tuple[str, str], dict] = {}
+        self.known: dict[str, list[dict]] = {}
         self.coverage: dict[str, dict] = {}
         if path.is_file():
             for line in path.read_text(encoding="utf-8").splitlines():
@@ -220,7 +221,14 @@ class Report:
                     if "coverage" in entry:
                         self.coverage = {entry["inputs"]: entry["coverage"]}
                         continue
-                    self.known[entry["key"], entry["inputs"]] = entry
+                    self.known.setdefault(entry["key"], []).append(entry)
+
+    def valid(self, mutant: Mutant, inputs: Inputs) -> dict | None:
+        """这个变异仍然有效的结果；没有时是 None。"""
+        for entry in reversed(self.known.get(mutant.key, ())):
+            if entry["inputs"] == inputs.of(mutant, entry):
+                return entry
+        return None
 
     def append(self, entries: list[dict]) -> None:
         text = "".join(json.dumps(entry, ensure_ascii=False) + "\n" for entry in entries)
@@ -244,16 +252,25 @@ class Inputs:
         self.engine = _digest([*_reachable("plugin", "items", "worker", "markdown", "mutation.checks", "mutation.lessons", "mutation.tracing"), root / "mkdocs.yml"])
         self.code = _digest((root / "code").glob("*.py"))
         self.tests = _digest((root / LESSONS).glob("*.py"))
+        self.judges = _digest(_reachable("mutation.lessons"))
         self._pages: str | None = None
 
-    def of(self, mutant: Mutant) -> str:
-        parts = [self.engine, self.code]
-        if mutant.path.startswith("code/"):
-            if self._pages is None:
-                self._pages = _digest((self.root / "docs").rglob("*.md"))
-            parts += [self.tests, self._pages]
-        else:
-            parts.append(_digest([self.root / mutant.path]))
+    def of(self, mutant: Mutant, entry: dict) -> str:
+        """`entry` 是这个变异的结果。脚本的变异被发现了，只要脚本与发现它的测试（或页面）没有变，就仍然被发现：添了测试，只重判漏网的。"""
+        if not mutant.path.startswith("code/"):
+            return self._stamp(self.engine, self.code, _digest([self.root / mutant.path]))
+        if self._pages is None:
+            self._pages = _digest((self.root / "docs").rglob("*.md"))
+        if entry["outcome"] != "killed" or mutant.kind != "code":
+            return self._stamp(self.engine, self.code, self.tests, self._pages)
+        killer = re.search(r"\btests/lessons/(test_\w+\.py)", entry["by"])
+        if not killer:
+            return self._stamp(self.engine, self.code, self._pages)
+        shared = [path for path in (self.root / LESSONS).glob("*.py") if not path.name.startswith("test_")]
+        return self._stamp(self.judges, self.code, _digest([*shared, *(self.root / LESSONS).glob(killer.group(1))]))
+
+    @staticmethod
+    def _stamp(*parts: str) -> str:
         return hashlib.sha1("".join(parts).encode(), usedforsecurity=False).hexdigest()[:12]
 
 
@@ -452,9 +469,9 @@ def campaign(root: Path, options: argparse.Namespace) -> int:
             return 0
         report = Report(Path(options.resume) if options.resume else Path(base) / "report.jsonl")
         inputs = Inputs(original)
-        stamps = {mutant.key: inputs.of(mutant) for mutant in chosen}
-        done = [report.known[m.key, stamps[m.key]] for m in chosen if (m.key, stamps[m.key]) in report.known]
-        todo = [m for m in chosen if (m.key, stamps[m.key]) not in report.known]
+        known = {mutant.key: report.valid(mutant, inputs) for mutant in chosen}
+        done = [entry for entry in known.values() if entry]
+        todo = [mutant for mutant in chosen if not known[mutant.key]]
         if done:
             print(f"{report.path}：已有 {len(done)} 个结果，还要判 {len(todo)} 个", file=sys.stderr)
         outcome = Outcome(done, equal.reasons, list(equal.problems))
@@ -466,7 +483,7 @@ def campaign(root: Path, options: argparse.Namespace) -> int:
                     report.append([{"inputs": inputs.code + inputs.tests, "coverage": coverage}])
                 for node, reason in (coverage or {"failed": {}})["failed"].items():
                     outcome.problems.append(f"没有用上这个测试，它照原样就不通过：{node}：{reason}")
-            _run(todo, original, base, coverage, options, report, stamps, outcome, chosen)
+            _run(todo, original, base, coverage, options, report, inputs, outcome, chosen)
         outcome.problems += [
             f"{EQUIVALENTS.as_posix()}：{e['where']} 的 {e['change']} 被发现了（{e['by']}），不是等价的；删去这一条"
             for e in outcome.entries
@@ -510,11 +527,12 @@ def _coverage(original: Path, base: str) -> dict | None:
     return coverage
 
 
-def _run(todo, original, base, coverage, options, report, stamps, outcome, chosen) -> None:
+def _run(todo, original, base, coverage, options, report, inputs, outcome, chosen) -> None:
     """在工作进程里判完 `todo`，边判边记；`--agree` 时再抽一些用真正的 pytest 判。"""
     os.environ["PYTHONDONTWRITEBYTECODE"] = "1"  # 同一秒里改两次、长短相同，缓存的字节码会认不出来
     os.environ.pop("CI", None)
     bar = Bar(len(todo))
+    mutants = {mutant.key: mutant for mutant in todo}
     context = multiprocessing.get_context("spawn")
     with concurrent.futures.ProcessPoolExecutor(
         options.workers, mp_context=context, initializer=_start_worker, initargs=(str(original), base, coverage)
@@ -522,7 +540,7 @@ def _run(todo, original, base, coverage, options, report, stamps, outcome, chose
         try:
             running = [pool.submit(_judge, batch) for batch in _batches(todo)]
             for future in concurrent.futures.as_completed(running):
-                entries = [entry | {"inputs": stamps[entry["key"]]} for entry in future.result()]
+                entries = [entry | {"inputs": inputs.of(mutants[entry["key"]], entry)} for entry in future.result()]
                 report.append(entries)
                 outcome.entries += entries
                 bar.add(entries)

@@ -254,10 +254,36 @@ def test_resume_after_a_kill(tmp_path, campaign):
     changed = mutate.Report(report)
     inputs = mutate.Inputs(root)
     project = mutate.load_project(root)
-    valid = [(m.key, inputs.of(m)) in changed.known for m in mutate.choose(project, ["docs/weak.md"], frozenset({"output"}))]
+    valid = [changed.valid(m, inputs) for m in mutate.choose(project, ["docs/weak.md"], frozenset({"output"}))]
     assert valid and not any(valid), "页面变了，旧的结果不算"
-    valid = [(m.key, inputs.of(m)) in changed.known for m in mutate.choose(project, ["docs/page.md"], frozenset({"output"}))]
+    valid = [changed.valid(m, inputs) for m in mutate.choose(project, ["docs/page.md"], frozenset({"output"}))]
     assert valid and all(valid)
+
+
+def test_a_new_test_only_judges_the_survivors_again(tmp_path):
+    """被一个测试发现的，别的测试变了也不重判；漏网的重判。那个测试或脚本变了，都重判。"""
+    root = build(tmp_path / "site")
+    report = tmp_path / "report.jsonl"
+    zero = "from lesson_files import load\n\n\ndef test_zero():\n    assert load().root(0) == 0\n"
+    write(root, "tests/lessons/test_zero.py", zero)
+    run(root, "--kinds", "code", "--resume", str(report))
+
+    def known() -> set[str]:
+        inputs, past = mutate.Inputs(root), mutate.Report(report)
+        found = mutate.choose(mutate.load_project(root), [], frozenset({"code"}))
+        return {f"{m.change} {entry['outcome']}" for m in found if (entry := past.valid(m, inputs))}
+
+    by_test, by_page = {"< → <= killed", "0 → 1 killed"}, {"** → * killed", "0.5 → 1.0 killed", "== → != killed", "9 → 10 killed"}
+    assert known() == by_test | by_page | {"* → / survived", "3 → 4 survived"}
+    write(root, "tests/lessons/test_demo.py", FILES["tests/lessons/test_demo.py"] + "\n        # 变了\n")
+    assert known() == by_test | by_page
+    write(root, "tests/lessons/test_zero.py", zero + "# 变了\n")
+    assert known() == by_page
+    write(root, "tests/lessons/test_zero.py", zero)
+    write(root, "docs/page.md", FILES["docs/page.md"] + "\n        变了。\n")
+    assert known() == by_test
+    write(root, "code/demo.py", FILES["code/demo.py"].replace("平方根。", "根。"))
+    assert known() == set()
 
 
 def test_agrees_with_the_real_pytest(tmp_path):
