@@ -23,8 +23,8 @@ from mkdocs.structure.pages import Page
 CARD, CARD_SIZE = "assets/images/card.png", (1200, 630)
 LANGUAGE = "zh-CN"
 LICENSE = "https://creativecommons.org/licenses/by-sa/4.0/"
-#: 正文第一段当描述时，最多取多少个字。
-LONGEST = 120
+#: 描述的字数；用正文第一段当描述时，也最多取这么多。
+SHORTEST, LONGEST = 20, 120
 
 _FIRST_PARAGRAPH = re.compile(r"<p>(.*?)</p>", re.DOTALL)
 _HIDDEN = re.compile(r"<(aside|details|div)\b.*?</\1>", re.DOTALL)

@@ -1,4 +1,5 @@
-"""正文里的数：每个小数、百分数和三位以上的整数，要么绑定到本页的一个表达式，要么注明出处，要么声明是给定的输入。
+"""正文里的数：每个小数、百分数和两位以上的整数，要么绑定到本页的一个表达式，要么注明出处，要么声明是给定的输入；
+两位的整数在本页的程序里写着，就不必声明。
 
 绑定的写法是紧跟在数后面的一条注释 `0.3302<!--= weights[1][0] -->`。它在 GitHub、打印稿里都看不见；
 检查时在本页自己的命名空间里、走到这个位置时求值，按写出的位数四舍五入后必须正是写出的数。
@@ -276,7 +277,10 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program,
         for match in NUMBER.finditer(masked):
             if found.faults and found.faults[-1].origin == line.origin and "没有紧挨着" in found.faults[-1].message:
                 break  # 先改好记号，再看剩下的数
-            if any(match.start() < end and start < match.end() for start, end in taken) or not _is_result(match.group()):
+            two_digits = _is_two_digits(match.group(), text[: match.start()], text[match.end() :])
+            if any(match.start() < end and start < match.end() for start, end in taken) or not (two_digits or _is_result(match.group())):
+                continue
+            if two_digits and _is_input(match.group(), inputs):
                 continue
             if any(start <= match.start() < end for start, end in codes) and _is_input(match.group(), inputs):
                 continue  # 行内代码里的常量，程序里就写着它
@@ -294,9 +298,15 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program,
 
 
 def _is_result(number: str) -> bool:
-    """要不要有来历：小数、百分数、指数，或三位以上的整数。"""
+    """一定要有来历的：小数、百分数、指数，或三位以上的整数。"""
     digits = re.sub(r"\D", "", number)
     return bool(re.search(r"[.%％‰eE]", number)) or len(digits) >= 3
+
+
+def _is_two_digits(number: str, before: str, after: str) -> bool:
+    """两位的整数。零开头的是名字（实验 01），公式的下标 `w_{11}` 与 `\\frac83` 不是数，学习要几分钟是估计。"""
+    measured = before.endswith(("_", "_{", "frac")) or re.match(r" ?分钟", after)
+    return bool(re.fullmatch(r"[-+−±]?[1-9]\d", number)) and not measured
 
 
 def _is_input(number: str, inputs: Program) -> bool:

@@ -56,7 +56,7 @@ def heads(site) -> dict[str, Head]:
 
 def test_every_page_describes_itself(heads):
     texts = {path: head.names["description"] for path, head in heads.items()}
-    bad = {path: text for path, text in texts.items() if not 20 <= len(text) <= 120}
+    bad = {path: text for path, text in texts.items() if not meta.SHORTEST <= len(text) <= meta.LONGEST}
     assert not bad, "描述应有 20 到 120 个字：写在 front matter 的 description 里"
     listed = list(texts.values())
     twice = {path: text for path, text in texts.items() if listed.count(text) > 1}
