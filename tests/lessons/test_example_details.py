@@ -1,0 +1,123 @@
+"""例子的文字说的数，就是程序用的数；例子里的断言真的断言了全部情形。变异试验里曾经没有被发现的改动。"""
+
+import contextlib
+import inspect
+import io
+import re
+
+import pytest
+import torch
+from lesson_files import load
+
+
+def printed(function) -> str:
+    with contextlib.redirect_stdout(io.StringIO()) as stream:
+        function()
+    return stream.getvalue()
+
+
+def inputs_of(module, name: str, monkeypatch) -> list[torch.Tensor]:
+    """此后每次 `module.name` 这一层被调用时的输入。"""
+    seen, original = [], getattr(module, name)
+
+    class Recording(original):
+        def forward(self, x):
+            seen.append(x.clone())
+            return super().forward(x)
+
+    monkeypatch.setattr(module, name, Recording)
+    return seen
+
+
+def test_the_norms_are_tried_on_ten_times_and_plus_ten(monkeypatch):
+    m = load("02-basic-components-demo.py")
+    seen = inputs_of(m, "SimpleRMSNorm", monkeypatch)
+    said = printed(m.example_2_two_norms)
+    factor, shift = (int(re.search(pattern, said).group(1)) for pattern in (r"放大 (\d+) 倍", r"每个分量加 (\d+)"))
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0], dtype=torch.float64)
+    for wanted in (x, factor * x, x + shift):
+        assert any(torch.equal(wanted, tried) for tried in seen)
+
+
+def test_the_half_precision_example_squares_what_it_says(monkeypatch):
+    m = load("02-basic-components-demo.py")
+    seen = inputs_of(m, "SimpleRMSNorm", monkeypatch)
+    said = printed(m.example_3_half_precision)
+    value = int(re.search(r"(\d+) 的平方：", said).group(1))
+    assert [tried.unique().tolist() for tried in seen] == [[value]]
+
+
+def test_yarn_moves_the_second_last_pair_only_part_of_the_way():
+    """放慢到 1/factor 的起点截到最后一对，不是它前面的一对。"""
+    m = load("02-basic-components-demo.py")
+    ratio = m.rope_frequencies(8) / m.yarn_frequencies(8, 4, 20_000)
+    assert ratio[3].item() == pytest.approx(4) and 1.1 < ratio[2].item() < 3.9
+
+
+@pytest.mark.parametrize("turns", [{"beta_slow": 0}, {"beta_slow": 32.0}, {"beta_fast": 1.0}, {"beta_fast": float("inf")}])
+def test_the_turns_of_yarn_on_their_bounds(turns):
+    with pytest.raises(ValueError, match="0 < beta_slow < beta_fast"):
+        load("02-basic-components-demo.py").yarn_frequencies(8, 4, 2048, **turns)
+
+
+@pytest.mark.parametrize("position", range(16))
+def test_the_rope_example_compares_every_offset(position):
+    """任何一个位置转错了，例 3 都要发现：它比较全部 31 种位置差。"""
+    m = load("03-attention-demo.py")
+    rotate = m.apply_rotary_pos_emb
+
+    def one_wrong(q, k, cos, sin):
+        stuck_cos, stuck_sin = cos.clone(), sin.clone()
+        stuck_cos[position], stuck_sin[position] = 1, 0  # 这个位置的键没有旋转
+        return rotate(q, k, cos, sin)[0], rotate(q, k, stuck_cos, stuck_sin)[1]
+
+    m.apply_rotary_pos_emb = one_wrong
+    if position == 0:  # 位置 0 本来就不旋转
+        printed(m.example_3_rope)
+    else:
+        with pytest.raises(AssertionError):
+            printed(m.example_3_rope)
+
+
+@pytest.mark.parametrize(
+    ("probabilities", "chosen"),
+    [((4,), (4, 2)), ((4, 3), (4,)), ((4, 3), (5, 2)), ((0, 3), (0, 2))],
+)
+def test_each_wrong_shape_of_a_routing_is_refused(probabilities, chosen):
+    m = load("04-mlp-moe-demo.py")
+    with pytest.raises(ValueError, match=r"应是 \[N, E\] 与 \[N, k\]"):
+        m.load_balance_loss(torch.ones(probabilities), torch.zeros(chosen, dtype=torch.long))
+
+
+@pytest.mark.parametrize(("expert", "refused"), [(-1, True), (0, False), (2, False), (3, True)])
+def test_the_experts_are_numbered_from_zero(expert, refused):
+    m = load("04-mlp-moe-demo.py")
+    with pytest.raises(ValueError, match="专家只有 0 到 2") if refused else contextlib.nullcontext():
+        m.load_balance_loss(torch.full((2, 3), 1 / 3), torch.tensor([[0], [expert]]))
+
+
+def test_the_dispatch_example_has_the_experts_it_counts(monkeypatch):
+    m = load("04-mlp-moe-demo.py")
+    made, original = [], m.MoE
+    monkeypatch.setattr(m, "MoE", lambda **sizes: made.append(sizes) or original(**sizes))
+    said = printed(m.example_5_dispatch)
+    tokens, each, all_of_them = map(int, re.search(r"(\d+) 个词元各选 (\d+) 个专家.*则要 (\d+) 次", said).groups())
+    assert made[0]["top_k"] == each and made[0]["n_experts"] == all_of_them // tokens
+
+
+def test_the_training_settings_are_those_of_the_text(monkeypatch):
+    m = load("05-train-poems-demo.py")
+    assert {name: parameter.default for name, parameter in inspect.signature(m.train).parameters.items()} == dict.fromkeys(
+        ("model", "vocabulary", "seen", "unseen"), inspect.Parameter.empty
+    ) | {"steps": 120, "batch_size": 16, "peak_lr": 6e-3, "every": 12, "seed": 0}
+    assert inspect.signature(m.write_poems).parameters["count"].default == 20
+    assert inspect.signature(m.write_poems).parameters["temperature"].default == 0.5
+
+    given = {}
+    original, clip = torch.optim.AdamW, m.nn.utils.clip_grad_norm_
+    monkeypatch.setattr(torch.optim, "AdamW", lambda parameters, **settings: given.update(settings) or original(parameters, **settings))
+    monkeypatch.setattr(m.nn.utils, "clip_grad_norm_", lambda parameters, longest: given.update(longest=longest) or clip(parameters, longest))
+    poems = ["春眠不觉晓", "处处闻啼鸟", "夜来风雨声"]
+    vocabulary = m.Vocabulary(poems)
+    m.train(m.DecoderModel(m.ModelConfig(len(vocabulary), 8, 1, 2, 1, 4, 8)), vocabulary, poems[:2], poems[2:], steps=1)
+    assert given == {"lr": 6e-3, "betas": (0.9, 0.95), "weight_decay": 0.1, "longest": 1.0}
