@@ -73,8 +73,12 @@ def code_cells(notebook: dict) -> list[tuple[int, dict]]:
 
 
 def stored_faults(notebook: dict) -> list[str]:
-    """不用执行就知道不能发布的输出：错误、写到标准错误的文字（警告）、没有执行过的单元。"""
-    faults = []
+    """不用执行就知道不能发布的：读者没有的内核，存下的错误、写到标准错误的文字（警告），没有执行过的单元。"""
+    try:
+        kernel = notebook["metadata"]["kernelspec"]["name"]
+    except (KeyError, TypeError):
+        kernel = None
+    faults = [] if kernel == "python3" else [f"元数据里的内核 kernelspec.name 是 {kernel!r}；写成 python3，读者的 Jupyter 里都有它"]
     for number, cell in code_cells(notebook):
         if source_of(cell).strip() and cell.get("execution_count") is None:
             faults.append(f"第 {number} 个单元没有执行过")

@@ -68,6 +68,14 @@ def test_unreadable_notebook(site, data, expected):
         assert path.read_bytes() == data
 
 
+@pytest.mark.parametrize("metadata", [{}, None, {"kernelspec": None}, {"kernelspec": {"name": "my-env"}}])
+def test_the_kernel_must_be_one_the_reader_has(site, metadata):
+    path = write(site, cell("print(1)", stream("1\n")))
+    path.write_bytes(dump(json.loads(path.read_text(encoding="utf-8")) | {"metadata": metadata}))
+    code, report = site.check()
+    assert code == 1 and "元数据里的内核 kernelspec.name 是" in report and "写成 python3" in report, report
+
+
 def test_update_writes_only_what_differs(site):
     path = write(site, cell("print(1)", stream("1\n")), cell("print(2)", stream("3\n"), count=2))
     before = json.loads(path.read_text(encoding="utf-8"))
