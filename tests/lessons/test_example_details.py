@@ -105,19 +105,30 @@ def test_the_dispatch_example_has_the_experts_it_counts(monkeypatch):
     assert made[0]["top_k"] == each and made[0]["n_experts"] == all_of_them // tokens
 
 
-def test_the_training_settings_are_those_of_the_text(monkeypatch):
-    m = load("05-train-poems-demo.py")
-    assert {name: parameter.default for name, parameter in inspect.signature(m.train).parameters.items()} == dict.fromkeys(
-        ("model", "vocabulary", "seen", "unseen"), inspect.Parameter.empty
-    ) | {"steps": 120, "batch_size": 16, "peak_lr": 6e-3, "every": 12, "seed": 0}
-    assert inspect.signature(m.write_poems).parameters["count"].default == 20
-    assert inspect.signature(m.write_poems).parameters["temperature"].default == 0.5
+@pytest.mark.parametrize(
+    ("function", "defaults"),
+    [
+        ("train", {"steps": 120, "batch_size": 16, "peak_lr": 6e-3, "every": 12, "seed": 0}),
+        ("write_poems", {"count": 20, "temperature": 0.5, "seed": 0}),
+        ("run", {"seed": 0}),
+    ],
+)
+def test_the_training_defaults(function, defaults):
+    parameters = inspect.signature(getattr(load("05-train-poems-demo.py"), function)).parameters
+    assert {name: parameter.default for name, parameter in parameters.items() if parameter.default is not inspect.Parameter.empty} == defaults
 
-    given = {}
-    original, clip = torch.optim.AdamW, m.nn.utils.clip_grad_norm_
+
+def test_the_training_settings(monkeypatch):
+    """优化器的设置、梯度的上限、每步读几首诗。"""
+    m = load("05-train-poems-demo.py")
+    given, batches = {}, []
+    original, clip, make_batch = torch.optim.AdamW, m.nn.utils.clip_grad_norm_, m.make_batch
     monkeypatch.setattr(torch.optim, "AdamW", lambda parameters, **settings: given.update(settings) or original(parameters, **settings))
     monkeypatch.setattr(m.nn.utils, "clip_grad_norm_", lambda parameters, longest: given.update(longest=longest) or clip(parameters, longest))
-    poems = ["春眠不觉晓", "处处闻啼鸟", "夜来风雨声"]
+    monkeypatch.setattr(m, "make_batch", lambda texts, vocabulary: batches.append(len(texts)) or make_batch(texts, vocabulary))
+    poems = ["春眠不觉晓", "处处闻啼鸟", "夜来风雨声", "花落知多少", "床前明月光"]
     vocabulary = m.Vocabulary(poems)
-    m.train(m.DecoderModel(m.ModelConfig(len(vocabulary), 8, 1, 2, 1, 4, 8)), vocabulary, poems[:2], poems[2:], steps=1)
+    model = m.DecoderModel(m.ModelConfig(len(vocabulary), 8, 1, 2, 1, 4, 8))
+    m.train(model, vocabulary, poems[:4], poems[4:], steps=2, batch_size=2)
     assert given == {"lr": 6e-3, "betas": (0.9, 0.95), "weight_decay": 0.1, "longest": 1.0}
+    assert batches == [4, 1, 2, 2]
