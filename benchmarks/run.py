@@ -1,6 +1,6 @@
 """同样的内容，不同的工具：核对一遍要多久，占多少内存，内容变成十倍时怎样增长。
 
-    python benchmarks/run.py                       # 全部工具，内容 1 份和 10 份
+    python benchmarks/run.py                       # 全部工具，内容 1、3、10 份
     python benchmarks/run.py --tools floor,ours    # 只测两种
     python benchmarks/run.py --repeat 1 3 --json 结果.json
 
@@ -288,10 +288,21 @@ def table(results: list[Measured], repeats: list[int]) -> str:
     return "\n".join(lines)
 
 
+def increments(results: list[Measured], repeats: list[int]) -> str:
+    """每多一份内容，各工具多用多少处理器时间；随份数不变，就是直线。"""
+    found = {(result.tool, result.repeat): result.cpu for result in results}
+    lines = []
+    for tool in TOOLS:
+        steps = [(n, m) for n, m in zip(repeats, repeats[1:]) if (tool, n) in found and (tool, m) in found]
+        parts = [f"{n}→{m}× {(found[tool, m] - found[tool, n]) / (m - n):.1f} s" for n, m in steps]
+        lines += [f"{tool}：每多一份，" + "，".join(parts)] if parts else []
+    return "\n".join(lines)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description="同样的内容，各种工具核对一遍的代价")
     parser.add_argument("--tools", default=",".join(TOOLS), help=f"逗号分隔，可选 {', '.join(TOOLS)}")
-    parser.add_argument("--repeat", type=int, nargs="+", default=[1, 10], help="内容的份数")
+    parser.add_argument("--repeat", type=int, nargs="+", default=[1, 3, 10], help="内容的份数，从小到大")
     parser.add_argument("--pages", default="", help="只测文件名含有这段文字的页面")
     parser.add_argument("--venv", type=Path, default=Path(tempfile.gettempdir()) / "livedocs-benchmarks-venv")
     parser.add_argument("--json", type=Path, help="把测得的数写进这个文件")
@@ -316,7 +327,7 @@ def main() -> None:
                 shutil.rmtree(folder, ignore_errors=True)
                 if arguments.json:
                     arguments.json.write_text(json.dumps([asdict(r) for r in results], indent=1), encoding="utf-8")
-    print("\n" + table(results, arguments.repeat))
+    print("\n" + table(results, arguments.repeat) + "\n\n" + increments(results, arguments.repeat))
 
 
 if __name__ == "__main__":
