@@ -132,3 +132,40 @@ def test_the_training_settings(monkeypatch):
     m.train(model, vocabulary, poems[:4], poems[4:], steps=2, batch_size=2)
     assert given == {"lr": 6e-3, "betas": (0.9, 0.95), "weight_decay": 0.1, "longest": 1.0}
     assert batches == [4, 1, 2, 2]
+
+
+def test_the_initial_loss_example_uses_the_deviations_it_names(monkeypatch):
+    m = load("05-transformer-block-demo.py")
+    stds, original = [], m.nn.init.normal_
+
+    def record(weight, mean=0.0, std=1.0):
+        if weight.shape == (6400, 768):
+            stds.append(std)
+        return original(weight, mean, std)
+
+    monkeypatch.setattr(m.nn.init, "normal_", record)
+    named = [float(text) for text in re.findall(r"词嵌入的标准差 ([\d.]+)", printed(m.example_5_initial_loss))]
+    assert len(stds) == 8 and stds[3::4] == named  # 每个模型：缺省的、init_std 的两次（共享的两层）、例子自己的
+
+
+def test_the_overfitting_example_takes_the_steps_it_names(monkeypatch):
+    m = load("05-transformer-block-demo.py")
+    steps = []
+
+    class Counting(torch.optim.AdamW):
+        def step(self, closure=None):
+            steps.append(self)
+            return super().step(closure)
+
+    monkeypatch.setattr(torch.optim, "AdamW", Counting)
+    assert int(re.search(r"(\d+) 步以后", printed(m.example_6_overfit)).group(1)) == len(steps)
+
+
+def test_the_generation_example_prefills_in_the_chunks_it_names(monkeypatch):
+    m = load("05-transformer-block-demo.py")
+    asked, original = [], m.generate
+    monkeypatch.setattr(m, "generate", lambda *a, **k: asked.append((a[2], k)) or original(*a, **k))
+    said = printed(m.example_8_generation)
+    assert [count for count, _ in asked] == [20] * 4 and re.findall(r"再用缓存生成 (\d+) 个", said) == ["20"] * 3
+    assert asked[0][1] == {"use_cache": False}
+    assert [keywords for _, keywords in asked[1:]] == [{"chunk": None}, {"chunk": int(re.search(r"每次预填充 (\d+) 个", said).group(1))}, {"chunk": 1}]
