@@ -1,13 +1,15 @@
 """例子的文字说的数，就是程序用的数；例子里的断言真的断言了全部情形。变异试验里曾经没有被发现的改动。"""
 
+import ast
 import contextlib
 import inspect
 import io
 import re
+import sys
 
 import pytest
 import torch
-from lesson_files import load
+from lesson_files import load, source
 
 
 def printed(function) -> str:
@@ -27,6 +29,11 @@ def inputs_of(module, name: str, monkeypatch) -> list[torch.Tensor]:
 
     monkeypatch.setattr(module, name, Recording)
     return seen
+
+
+def defaults_of(function) -> dict:
+    parameters = inspect.signature(function).parameters.values()
+    return {parameter.name: parameter.default for parameter in parameters if parameter.default is not inspect.Parameter.empty}
 
 
 def test_the_norms_are_tried_on_ten_times_and_plus_ten(monkeypatch):
@@ -114,8 +121,7 @@ def test_the_dispatch_example_has_the_experts_it_counts(monkeypatch):
     ],
 )
 def test_the_training_defaults(function, defaults):
-    parameters = inspect.signature(getattr(load("05-train-poems-demo.py"), function)).parameters
-    assert {name: parameter.default for name, parameter in parameters.items() if parameter.default is not inspect.Parameter.empty} == defaults
+    assert defaults_of(getattr(load("05-train-poems-demo.py"), function)) == defaults
 
 
 def test_the_training_settings(monkeypatch):
@@ -169,3 +175,75 @@ def test_the_generation_example_prefills_in_the_chunks_it_names(monkeypatch):
     assert [count for count, _ in asked] == [20] * 4 and re.findall(r"再用缓存生成 (\d+) 个", said) == ["20"] * 3
     assert asked[0][1] == {"use_cache": False}
     assert [keywords for _, keywords in asked[1:]] == [{"chunk": None}, {"chunk": int(re.search(r"每次预填充 (\d+) 个", said).group(1))}, {"chunk": 1}]
+
+
+def test_the_defaults_of_the_decoder():
+    m = load("05-transformer-block-demo.py")
+    sizes = {"vocab_size": 64, "hidden_size": 32, "n_layers": 3, "n_heads": 4, "n_kv_heads": 2, "head_dim": 8}
+    assert defaults_of(m.ModelConfig) == sizes | {
+        "intermediate_size": 64, "max_positions": 64, "rope_base": 10000.0, "qk_norm": True, "tie_weights": True
+    }  # fmt: skip
+    assert defaults_of(m.TransformerBlock.forward) == {"past_kv": None, "use_cache": False}
+    assert defaults_of(m.DecoderModel.forward) == {"labels": None, "past_kvs": None, "use_cache": False, "logits_to_keep": 0}
+    assert defaults_of(m.DecoderModel.__init__) == {"init_std": 0.02}
+    assert defaults_of(m.generate) == {"use_cache": True, "chunk": None, "temperature": 0.0, "generator": None}
+
+
+def test_two_tokens_are_the_shortest_sequence_with_a_loss():
+    m = load("05-transformer-block-demo.py")
+    logits = torch.zeros(1, 2, 3)
+    assert m.next_token_loss(logits, torch.tensor([[0, 1]])).item() == pytest.approx(1.0986, abs=1e-4)
+    with pytest.raises(ValueError, match="只有 1 个词元"):
+        m.next_token_loss(logits[:, :1], torch.tensor([[0]]))
+
+
+def lengths_sent(model) -> list[int]:
+    """此后每次调用模型时，送进去几个词元。"""
+    sent, forward = [], model.forward
+    model.forward = lambda ids, **keywords: sent.append(ids.shape[1]) or forward(ids, **keywords)
+    return sent
+
+
+@pytest.mark.parametrize(
+    ("keywords", "lengths"),
+    [({}, [3, 1, 1]), ({"use_cache": False}, [3, 4, 5]), ({"chunk": 2}, [2, 1, 1, 1]), ({"chunk": 1}, [1, 1, 1, 1, 1])],
+)
+def test_the_cache_sends_each_token_once(keywords, lengths):
+    m = load("05-transformer-block-demo.py")
+    model = m.DecoderModel(m.ModelConfig(max_positions=5))
+    sent = lengths_sent(model)
+    m.generate(model, torch.zeros(1, 3, dtype=torch.long), 3, **keywords)
+    assert sent == lengths
+
+
+def test_a_generation_may_fill_the_positions_and_no_more():
+    m = load("05-transformer-block-demo.py")
+    model = m.DecoderModel(m.ModelConfig(max_positions=5))
+    prompt = torch.zeros(2, 3, dtype=torch.long)
+    assert m.generate(model, prompt, 3).shape == (2, 6)  # 最后一个词元不送进模型
+    with pytest.raises(ValueError, match="要送 6 个进模型，超过 max_positions = 5"):
+        m.generate(model, prompt, 4)
+
+
+def test_samples_prints_the_record_and_five_poems_each(monkeypatch):
+    m = load("05-train-poems-demo.py")
+    for example in ("example_1_corpus", "example_2_training", "example_3_writing"):
+        monkeypatch.setattr(m, example, lambda: None)
+    result = m.Run(None, None, [m.Record(0, 1.0, 2.0)], [f"前{n}" for n in range(9)], [f"后{n}" for n in range(9)])
+    monkeypatch.setattr(m, "run", lambda: result)
+    threads = torch.get_num_threads()
+    try:
+        said = printed(lambda: m.main(["samples"])).splitlines()
+        assert printed(m.main) == ""
+    finally:
+        torch.set_num_threads(threads)
+    assert said == ["第 0 步：训练过的 1.00，没见过的 2.00", *[f"训练前：前{n}" for n in range(5)], *[f"训练后：后{n}" for n in range(5)]]
+
+
+def test_the_command_line_passes_its_arguments_on(monkeypatch):
+    tree = ast.parse(source("05-train-poems-demo.py"))
+    tree.body = [node for node in tree.body if getattr(node, "name", "") != "main"]
+    given = []
+    monkeypatch.setattr(sys, "argv", ["05-train-poems-demo.py", "samples", "其余"])
+    exec(compile(tree, "05-train-poems-demo.py", "exec"), {"__name__": "__main__", "main": given.append})
+    assert given == [["samples", "其余"]]
