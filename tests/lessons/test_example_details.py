@@ -150,7 +150,10 @@ def test_the_initial_loss_example_uses_the_deviations_it_names(monkeypatch):
         return original(weight, mean, std)
 
     monkeypatch.setattr(m.nn.init, "normal_", record)
+    layers, decoder = [], m.DecoderModel
+    monkeypatch.setattr(m, "DecoderModel", lambda config, **k: layers.append(config.n_layers) or decoder(config, **k))
     named = [float(text) for text in re.findall(r"词嵌入的标准差 ([\d.]+)", printed(m.example_5_initial_loss))]
+    assert layers == [1, 1]  # 注释说只有 1 层
     assert len(stds) == 8 and stds[3::4] == named  # 每个模型：缺省的、init_std 的两次（共享的两层）、例子自己的
 
 
