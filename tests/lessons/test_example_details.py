@@ -250,3 +250,10 @@ def test_the_command_line_passes_its_arguments_on(monkeypatch):
     monkeypatch.setattr(sys, "argv", ["05-train-poems-demo.py", "samples", "其余"])
     exec(compile(tree, "05-train-poems-demo.py", "exec"), {"__name__": "__main__", "main": given.append})
     assert given == [["samples", "其余"]]
+
+
+def test_large_scores_do_not_overflow():
+    """减去最大的分数再取指数：分数上千也算得出。"""
+    read = load("kv_cache_cost.py").read
+    assert read([1, 0], [[2000, 0], [1000, 0]], [[1.0, 2.0], [3.0, 4.0]]) == [1.0, 2.0]
+    assert read([-1, 0], [[2000, 0], [2000, 0]], [[1.0, 2.0], [3.0, 4.0]]) == [2.0, 3.0]
