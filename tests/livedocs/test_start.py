@@ -7,9 +7,9 @@ import sys
 from types import SimpleNamespace
 
 import pytest
+from site_tools import ROOT
 
 from livedocs import mother, plugin
-from tests.site_tools import ROOT
 
 #: 入口导入了其中任何一个，母进程就要晚动身十分之一秒以上。
 HEAVY = ("markdown", "mkdocs", "pymdownx", "yaml", "livedocs.items", "livedocs.page", "pytest_markdown_docs")

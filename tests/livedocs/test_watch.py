@@ -81,7 +81,7 @@ def test_saving_a_file_gives_the_verdict_of_the_pages_that_use_it(written):
         assert watching.verdict("docs/alone.md") is None
         written.script(SCRIPT)
         watching.wait(lambda: watching.verdict("docs/uses.md") == [])
-        assert "✓ docs/uses.md：3 项全部通过" in "".join(watching.said)
+        watching.wait(lambda: "✓ docs/uses.md：3 项全部通过" in "".join(watching.said))
         written.page("# 用到\n\n```python\nprint(1\n", "uses.md")
         watching.wait(lambda: watching.verdict("docs/uses.md"))
     finally:
