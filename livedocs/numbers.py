@@ -25,33 +25,35 @@ from livedocs.program import Program, program
 from livedocs.rewrite import Edit
 
 #: 一个写出来的数：符号、千位分隔（空格、逗号、窄空格、下划线）、小数、指数。
-#: 两边可以紧挨着汉字；后面可以紧跟单位（`2.5x`、`12GB`），前面不能紧挨着字母（`fp16` 不是数）。
+#: 两边可以紧挨着汉字，汉字后面的符号也是数的符号；后面可以紧跟单位（`2.5x`、`12GB`），前面不能紧挨着字母（`fp16` 不是数）。
 _GROUP = r"(?:[ ,_\u2009\u202f\u00a0]|\\,|\{,\})"
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.,])(?:(?<![\w)\]}])[-+−±])?"
+    r"(?<![A-Za-z0-9_.])(?:(?<![A-Za-z0-9_)\]}])[-+−–±])?"
     rf"(?:(?:\d{{1,3}}{_GROUP}(?:\d{{3}}{_GROUP})*\d{{3}}(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
     r"(?:[eE][-+−]?\d+)?(?!\d|\.\d)"
     r"(?:[ \u00a0]?\\?[%％‰])?"
 )
 MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|(?P<given>given)(?::(?P<where>.*?))?)\s*-->")
-#: 这些名字后面的数是版本。
+#: 这些名字后面的数是版本或编号；后面跟着单位的不是（`NumPy 3.7 秒`）。
 VERSIONED = re.compile(
     r"(?<![A-Za-z])(?:(?:Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|transformers|MkDocs|Material|Pyodide|KaTeX|Zensical|"
-    r"pytest|pip|MIT|BY-SA|CC|SA|UTF|CUDA|Windows|macOS|Node|Unicode|CodeMirror|esbuild)[ -]?v?|v)(?=\d)"
-    r"\d+(?:\.\d+)*\+?(?:[ ]?[–、到至和与或~-][ ]?\d+(?:\.\d+)+\+?)*"
+    r"pytest|pip|MIT|BY-SA|CC|SA|UTF|CUDA|Windows|macOS|Ubuntu|Debian|Android|iOS|Chrome|Chromium|Firefox|Safari|Node|Unicode|"
+    r"CodeMirror|esbuild|PEP|RFC|ISO|IEEE|HTTP|SHA|ASCII)[ -]?v?|v|U\+)(?=\d)"
+    r"\d+(?:\.\d+)*\+?(?![\d.]*[ \u00a0]?(?:毫?秒|分钟|小时|倍|个|万|亿|[KMG]i?B|ms|[%％‰]))(?:[ ]?[–、到至和与或~-][ ]?\d+(?:\.\d+)+\+?)*"
 )
 #: 章节、公式、图表的编号，日期，作者与年份，本机的端口。“代表”“方式”“列表”里的字不算编号的开头。
 REFERENCE = re.compile(
     r"(?:issue|PR)[ ]\d+|(?<!#)#\d+"
-    r"|(?:第|§|附录|(?:(?<![\u4e00-\u9fff])|(?<=[见如由和与从在的及]))[节章图表式])[ ]?[A-Z]?\d{1,2}(?:\.\d{1,2})*(?!\d)"
-    r"|(?<![\d.])\d{1,2}(?:\.\d{1,2})+[ ]?(?:节|章|页|课|小节)"
+    r"|第[ ]?[A-Z]?[1-9]\d?(?:\.\d{1,2})*(?:[ ]?[、和与到至–~-][ ]?\d+(?:\.\d+)*)*(?=[ ]?[节章课讲页题图表式行列])"
+    r"|(?:§|附录|(?:(?<![\u4e00-\u9fff])|(?<=[见如由和与从在的及]))[节章图表式])[ ]?[A-Z]?[1-9]\d?(?:\.\d{1,2})*(?!\d)"
+    r"|(?<![\d.])[1-9]\d?(?:\.\d{1,2})+[ ]?(?:节|章|课|小节)"
     r"|(?<!\d)(?:19|20)\d\d(?=[ ]?年|-\d\d)(?:-\d\d){0,2}"
     r"|(?:et al\.|等)[，, （(]*(?:19|20)\d\d|[A-Z][a-z]+[ ](?:19[5-9]\d|20[0-3]\d)(?!\d)|(?:127\.0\.0\.1|localhost):\d{2,5}"
 )
 #: 链接文字里的章节号，例如 `[3.2 多头](…)`、`[实验 01](…)`。
-_LINKED_CHAPTER = re.compile(r"\[(?:(?:实验|第)[ ]?)?\d+(?:\.\d+)*(?=(?: [^\]]*)?\]\()")
+_LINKED_CHAPTER = re.compile(r"\[(?:(?:实验|第)[ ]?\d+(?:\.\d+)*|[1-9]\d?(?:\.\d{1,2})+)(?=(?: [^\]]*)?\]\()")
 #: 公式里的命令名、编号和下标；`\\approx2.03` 里的数从命令名之后开始。
-_TEX_NAME = re.compile(r"\\tag\{[^}]*\}|\\[A-Za-z]+|_(?:\d|\{[^{}]*\})")
+_TEX_NAME = re.compile(r"\\tag\{[^}]*\}|\\[A-Za-z]+|_(?:\d|\{(?![^{}]*\d\.\d)[^{}]*\})")
 _PURE = re.compile(r"[\s\d.,;:()\[\]{}+\-−eE%×]*\d[\s\d.,;:()\[\]{}+\-−eE%×]*")
 
 
@@ -91,11 +93,12 @@ def _scan(page: Page) -> Numbers:
     lines = [Line("", line.origin) if n in in_fence else line for n, line in enumerate(page.lines)]
     ends = sorted(block.code.end for block in page.blocks)
     after = [bisect_right(ends, number) for number in range(len(lines))]
-    found = scan_lines(lines, after, program(block.code.content for block in page.blocks))
+    inputs = program(block.code.content for block in page.blocks)
+    found = scan_lines(lines, after, inputs)
     for key in ("description", "outcomes", "prerequisites"):  # 题目与一级标题相同，在正文里查过
         for text in page.meta.get(key) if isinstance(page.meta.get(key), list) else [page.meta.get(key) or ""]:
             for match in NUMBER.finditer(_mask(str(text))[0]):
-                if _is_result(match.group()):
+                if _needs_source(match, str(text), inputs):
                     where = _around(str(text), *match.span())
                     message = f"front matter 的 {key} 里不能绑定数字，数 {match.group().strip()} 没有来历：{where}"
                     found.faults.append(Fault(Origin(page.path, 1), message))
@@ -113,6 +116,8 @@ def scan_lines(lines: list[Line], after: list[int], inputs: Program) -> Numbers:
             paragraphs.append([])
             footnote = footnote and not str(line)
             continue
+        if _ITEM.match(line):  # 每一项是一段：一项的脚注不能作别的项的出处
+            paragraphs.append([])
         if _FOOTNOTE.match(line):
             footnote = True
         elif footnote and not line.startswith(("    ", "\t")):
@@ -135,6 +140,9 @@ class Visible:
 
 
 _FOOTNOTE = re.compile(r"[ ]{0,3}\[\^([^\]]+)\]:[ ]*(.*)")
+_ITEM = re.compile(r"[> \t]*(?:[-*+]|\d+[.)])[ \t]")
+#: 记号或注释夹在一个数的中间：读者看到的是另一个数。
+_SPLIT = re.compile(r"[\d.](?:<!--.*?-->)+(?:\.?\d|[%％‰])")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 
@@ -256,6 +264,9 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program,
         number, line, text = row.number, row.line, row.text
         masked, formulas, codes = _mask(text)
         taken: list[tuple[int, int]] = []
+        for split in _SPLIT.finditer(str(line)):
+            if not any(start < split.start() < end for start, end in codes):
+                found.faults.append(Fault(line.origin, f"注释夹在数的中间，网页上连成另一个数：{split.group()}；整个数写在记号前面"))
         for mark in MARK.finditer(text):
             if any(start < mark.start() < end for start, end in codes):
                 continue  # 行内代码里写着的记号只是文字
@@ -277,10 +288,7 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program,
         for match in NUMBER.finditer(masked):
             if found.faults and found.faults[-1].origin == line.origin and "没有紧挨着" in found.faults[-1].message:
                 break  # 先改好记号，再看剩下的数
-            two_digits = _is_two_digits(match.group(), text[: match.start()], text[match.end() :])
-            if any(match.start() < end and start < match.end() for start, end in taken) or not (two_digits or _is_result(match.group())):
-                continue
-            if two_digits and _is_input(match.group(), inputs):
+            if any(match.start() < end and start < match.end() for start, end in taken) or not _needs_source(match, text, inputs):
                 continue
             if any(start <= match.start() < end for start, end in codes) and _is_input(match.group(), inputs):
                 continue  # 行内代码里的常量，程序里就写着它
@@ -303,16 +311,26 @@ def _is_result(number: str) -> bool:
     return bool(re.search(r"[.%％‰eE]", number)) or len(digits) >= 3
 
 
+#: 后面是这些字的两位整数不是结果：日期、时间、估计的用时，位数、大小的名字。
+_UNIT = re.compile(r"[ \u00a0]?(?:分钟|秒|小时|天|月|日|年|世纪|位(?!置)|号|px|[KMG]i?B)|:\d")
+
+
 def _is_two_digits(number: str, before: str, after: str) -> bool:
-    """两位的整数。零开头的是名字（实验 01），公式的下标 `w_{11}` 与 `\\frac83` 不是数，学习要几分钟是估计。"""
-    measured = before.endswith(("_", "_{", "frac")) or re.match(r" ?分钟", after)
-    return bool(re.fullmatch(r"[-+−±]?[1-9]\d", number)) and not measured
+    """两位的整数。零开头的是名字（实验 01），公式的下标 `w_{11}` 与 `\\frac83` 不是数，次序（第 12 个）与日期、用时也不算。"""
+    named = before.endswith(("_", "_{", "frac")) or re.search(r"第[ ]?(?:\d+[ ]?[、–到至和~-][ ]?)?$|\d:$|[A-Za-z]\d*-$", before)
+    return bool(re.fullmatch(r"[-+−–±]?[1-9]\d", number)) and not named and not _UNIT.match(after)
+
+
+def _needs_source(match: re.Match, text: str, inputs: Program) -> bool:
+    """这个数要不要注明来历；`text` 是 `match` 所在的那一行。"""
+    number = match.group()
+    return _is_result(number) or (_is_two_digits(number, text[: match.start()], text[match.end() :]) and not _is_input(number, inputs))
 
 
 def _is_input(number: str, inputs: Program) -> bool:
     """程序里写着这个数。多写了零的（00、0e-12、1e-02、0001）不是程序里的那个 0 或 1。"""
     value, _, percent = decimals(number)
-    plain = re.sub(r"^[\s+\-−±]+", "", number)
+    plain = re.sub(r"^[\s+\-−–±]+", "", number)
     if re.match(r"0\d", plain) or re.search(r"[eE][-+−]?0", plain) or (not value and not re.fullmatch(r"0(\.0)?", plain)):
         return False
     return abs(float(value)) / (100 if percent else 1) in inputs.constants
@@ -367,7 +385,7 @@ def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]
         r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?=[\s)])",  # 链接的地址
         r"<[A-Za-z/][^<>]*>",
         r"https?://[^\s）)]+",
-        r"\{[:#.][^{}]*\}|\{ [^{}]*\}$",
+        r"\{[:#.][^{}]*\}|\{ [^{}]*[=#.][A-Za-z][^{}]*\}$",
         r"\[\^[^\]]+\]",
         r"<!--.*?-->",
     ):
@@ -377,7 +395,7 @@ def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]
     for pattern in (VERSIONED, REFERENCE):
         for match in pattern.finditer("".join(chars)):
             blank(*match.span())
-    heading = re.match(r"\s*#{1,6}\s+[1-9]\d?(?:\.\d{1,2})*\.?(?=\s)", "".join(chars))
+    heading = re.match(r"\s*#{1,6}\s+[1-9]\d?(?:\.\d{1,2})*\.?(?=\s+[^\s倍个层步秒万亿%])", "".join(chars))
     if heading:
         blank(0, heading.end())
     return "".join(chars), formulas, codes
@@ -423,7 +441,7 @@ def _unmasked(text: str, start: int, end: int) -> str:
 def decimals(number: str) -> tuple[Decimal, int, bool]:
     """写出的数 → （值, 末位的数量级, 是否百分数）：`"0.330"` → (0.330, -3, False)。"""
     percent = number.rstrip().endswith(("%", "％"))
-    plain = re.sub(r"[ ,_\u2009\u202f\u00a0%％‰±+]|\\,|\{,\}|\\", "", number).replace("−", "-")
+    plain = re.sub(r"[ ,_\u2009\u202f\u00a0%％‰±+]|\\,|\{,\}|\\", "", number).replace("−", "-").replace("–", "-")
     value = Decimal(plain)
     return value, value.as_tuple().exponent, percent
 
