@@ -38,6 +38,8 @@ class PageState:
     passed: int = 0
     #: 正在核对的这个样子的记录；`--update-docs` 改了页面以后，是改过的样子的。写法有错的页面没有。
     entry: proof.Entry | None = None
+    #: `--update-docs` 检查的途中文件变了，什么也没有写。
+    interrupted: bool = False
 
     @property
     def name(self) -> str:
@@ -51,6 +53,9 @@ class PageState:
     def finish(self) -> list[str]:
         """这页的测试都跑完了：收回进程，写回改动和证明。返回给作者看的话。"""
         self.run.close()
+        if self.update and self.entry and not self._same():
+            self.edits, self.entry, self.interrupted = [], None, True
+            return [f"{self.name}：检查的途中又存了一次（或它引入的文件变了），没有写回，也没有写 {proof.FILE}；再运行一次"]
         notes = []
         if self.edits and self.failed:
             notes.append(f"{self.name}：还有别的错误，没有改动文件；先修好它们")
@@ -61,6 +66,14 @@ class PageState:
             self.entry = None if self.failed else proof.entry_of_page(load_page(self.page.path, self.project), self.project)
             notes += write_proof(self.project, self.name, self.entry)
         return notes
+
+
+    def _same(self) -> bool:
+        """文件显示的内容还是检查过的那个样子。"""
+        try:
+            return proof.page_hash(self.page.path, self.project) == self.entry.hash
+        except Exception:  # 删去了，或存到一半
+            return False
 
 
 def write_proof(project: Project, name: str, entry: proof.Entry | None) -> list[str]:
@@ -287,11 +300,14 @@ def pytest_configure(config):
         config.option.dist = "loadgroup"  # 一页是一个程序，不能分给两个进程
     config.addinivalue_line("markers", "xdist_group(name): 同组的测试在一个进程里运行；没有装 pytest-xdist 时不起作用")
     config.stash[NOTES] = []
+    config.stash[UNWRITTEN] = False
     config.stash[memory.SKIPPED] = []
 
 
 #: 运行结束时打印给作者看的话。
 NOTES = pytest.StashKey[list]()
+#: 有页面没有写成；测试虽然都通过，退出码是失败。
+UNWRITTEN = pytest.StashKey[bool]()
 
 
 @pytest.hookimpl(wrapper=True)
@@ -326,7 +342,8 @@ def pytest_runtest_protocol(item, nextitem):
         state = getattr(item.parent, "state", None)
         if isinstance(state, PageState) and (nextitem is None or nextitem.parent is not item.parent):
             item.config.stash[NOTES] += state.finish()
-            if state.complete:
+            item.config.stash[UNWRITTEN] |= state.interrupted
+            if state.complete and state.entry:
                 item.parent.memory.remember(state.entry)
 
 
@@ -344,6 +361,8 @@ def pytest_runtest_makereport(item, call):
 def pytest_sessionfinish(session, exitstatus):
     if exitstatus == pytest.ExitCode.NO_TESTS_COLLECTED and session.config.stash[memory.SKIPPED]:
         session.exitstatus = pytest.ExitCode.OK
+    if session.config.stash[UNWRITTEN] and exitstatus == pytest.ExitCode.OK:
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
     plugins = session.config.pluginmanager  # 没有用到 hypothesis 的运行，不为它结尾的报告导入整个 hypothesis
     if "hypothesis" not in sys.modules and plugins.hasplugin("hypothesispytest"):
         plugins.unregister(name="hypothesispytest")

@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
+import re
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -19,6 +20,7 @@ from livedocs import proof
 from livedocs.program import imports
 from livedocs.project import Project
 
+_READS = re.compile(r"\b(?:open|read_text|read_bytes|getenv|environ|listdir|glob|import_module|livedocs)\b")
 #: 这次因为没有变过而不检查的页面。
 SKIPPED = pytest.StashKey[list]()
 
@@ -28,14 +30,18 @@ class Memory:
 
     def __init__(self, config: pytest.Config, project: Project, name: str, codes: Iterable[str]):
         self.config, self.project, self.name = config, project, name
+        codes = list(codes)
         self.imported = sorted(imports(codes))
+        #: 程序自己读别的文件，结果就不只取决于这一页：总要检查。
+        self.reads = any(_READS.search(code) for code in codes)
 
     def unchanged(self, entry: proof.Entry) -> bool:
         """给了 `--changed`，而且这一页与上次通过时完全相同。"""
         if not self.config.getoption("--changed") or self.config.getoption("--update-docs"):
             return False
         cache = getattr(self.config, "cache", None)
-        if cache is None or cache.get(self._slot(), None) != self.key(entry):
+        key = self.key(entry)
+        if cache is None or not key or cache.get(self._slot(), None) != key:
             return False
         self.config.stash[SKIPPED].append(self.name)
         return True
@@ -47,7 +53,9 @@ class Memory:
             cache.set(self._slot(), self.key(entry))
 
     def key(self, entry: proof.Entry) -> str:
-        """页面显示的内容、版本与检查程序合成的一个散列；proof.json 读不了时是空串，总要检查。"""
+        """页面显示的内容、版本与检查程序合成的一个散列；空串是总要检查。"""
+        if self.reads:
+            return ""
         try:
             recorded = (proof.load(self.project.root) or {}).get(self.name)
         except ValueError:
@@ -65,6 +73,7 @@ class Memory:
 def engine_hash() -> str:
     """检查程序自己的散列：规则变了，以前的通过就不算数。"""
     digest = hashlib.sha256()
-    for path in sorted(Path(__file__).parent.rglob("*.py")):
-        digest.update(path.read_bytes())
+    for path in sorted(Path(__file__).parent.rglob("*")):
+        if path.is_file() and path.suffix != ".pyc":
+            digest.update(path.read_bytes())
     return digest.hexdigest()

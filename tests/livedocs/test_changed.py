@@ -76,3 +76,28 @@ def test_a_page_saved_during_its_check_is_checked_again(checked):
     assert run(checked)[0] == 0
     code, report = run(checked)
     assert code == 1 and "0.75" in report
+
+
+@pytest.mark.parametrize("name", ["b.md", "a.md"])
+def test_an_update_does_not_certify_what_was_saved_meanwhile(checked, name):
+    """`--update-docs` 的途中又存了一次：检查过的是先前的样子，什么也不写。"""
+    (checked.root / "proof.json").write_text('{"pages": {}}', encoding="utf-8")
+    page = checked.root / "docs" / name
+    later = page.read_text(encoding="utf-8") + "\n没有来历的 0.75。\n"
+    saves = f"import pathlib\npathlib.Path({str(page)!r}).write_text({later!r}, encoding='utf-8')\nprint(3)"
+    checked.page("# 乙\n\n" + fence(saves, output="2"), "b.md")
+    if name == "a.md":
+        checked.page(A + "\n" + fence(saves, output="2"), "a.md")
+    code, report = checked.check("--update-docs", f"docs/{name}")
+    assert code == 1 and f"docs/{name}：检查的途中又存了一次" in report, report
+    assert page.read_text(encoding="utf-8") == later
+    assert f"docs/{name}" not in (checked.root / "proof.json").read_text(encoding="utf-8")
+
+
+def test_a_page_that_reads_a_file_is_always_checked(checked):
+    (checked.root / "data.txt").write_text("1", encoding="utf-8")
+    checked.page("# 乙\n\n" + fence(f"print(open({str(checked.root / 'data.txt')!r}).read())", output="1"), "b.md")
+    assert run(checked)[0] == 0
+    (checked.root / "data.txt").write_text("2", encoding="utf-8")
+    code, report = run(checked)
+    assert code == 1 and "--changed：1 页" in report
