@@ -15,7 +15,7 @@ import pytest
 
 from livedocs import compare, numbers, rewrite
 from livedocs.page import Fault, Line, Origin
-from livedocs.program import program
+from livedocs.program import Program, program
 from livedocs.project import Project, find_root, load_project
 from livedocs.verdict import DocFailure
 
@@ -38,15 +38,31 @@ _OUTPUT_KEYS = {
 }
 
 
+#: 元数据里读者看得到的文字：描述与概要卡片。
+_DESCRIBED = ("title", "description", "outcomes", "prerequisites")
+
+
 def read(path: Path) -> dict:
     """读成普通的字典（nbformat 4）。
 
     Raises:
         NotebookError: 不是合法的 JSON 或不是 nbformat 4。
     """
+    return parse(_bytes(path))
+
+
+def _bytes(path: Path) -> bytes:
     try:
-        notebook = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        return path.read_bytes()
+    except OSError as error:
+        raise NotebookError(f"不能读取：{error}") from None
+
+
+def parse(data: bytes) -> dict:
+    """同 `read`，从文件的字节。"""
+    try:
+        notebook = json.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise NotebookError(f"不能读取：{error}") from None
     if not isinstance(notebook, dict) or notebook.get("nbformat") != 4 or not isinstance(notebook.get("cells"), list):
         raise NotebookError("不是 nbformat 4 的 notebook")
@@ -73,15 +89,16 @@ def code_cells(notebook: dict) -> list[tuple[int, dict]]:
 
 
 def stored_faults(notebook: dict) -> list[str]:
-    """不用执行就知道不能发布的：读者没有的内核，存下的错误、写到标准错误的文字（警告），没有执行过的单元。"""
-    try:
-        kernel = notebook["metadata"]["kernelspec"]["name"]
-    except (KeyError, TypeError):
-        kernel = None
+    """不用执行就知道不能发布的：读者没有的内核，存下的错误、写到标准错误的文字（警告），没有从头依次执行过的单元。"""
+    kernel, ran = kernel_of(notebook), 0
     faults = [] if kernel == "python3" else [f"元数据里的内核 kernelspec.name 是 {kernel!r}；写成 python3，读者的 Jupyter 里都有它"]
     for number, cell in code_cells(notebook):
-        if source_of(cell).strip() and cell.get("execution_count") is None:
-            faults.append(f"第 {number} 个单元没有执行过")
+        if source_of(cell).strip():
+            ran, count = ran + 1, cell.get("execution_count")
+            if count is None:
+                faults.append(f"第 {number} 个单元没有执行过")
+            elif count != ran:
+                faults.append(f"第 {number} 个单元的执行序号是 [{count}]，从头依次执行应是 [{ran}]")
         for output in cell.get("outputs", []):
             if output.get("output_type") == "error":
                 faults.append(f"第 {number} 个单元存下的输出是错误 {output.get('ename')}: {output.get('evalue')}")
@@ -90,14 +107,51 @@ def stored_faults(notebook: dict) -> list[str]:
     return faults
 
 
+def kernel_of(notebook: dict) -> object:
+    """元数据里的内核名；没有写是 None。"""
+    try:
+        return notebook["metadata"]["kernelspec"]["name"]
+    except (KeyError, TypeError):
+        return None
+
+
+def described(notebook: dict) -> dict:
+    """元数据里写给读者的：题目、描述、概要卡片里的几项。"""
+    metadata = notebook.get("metadata")
+    return {key: metadata[key] for key in _DESCRIBED if metadata.get(key)} if isinstance(metadata, dict) else {}
+
+
+def alternatives(cell: dict) -> list[str]:
+    """一个单元的图存下的替代文字，依次。"""
+    details = [part for output in cell.get("outputs", []) for part in (output.get("metadata") or {}).values()]
+    return [str(part["alt"]) for part in details if isinstance(part, dict) and part.get("alt")]
+
+
+def _unbound(text: str, what: str, origin: Origin, inputs: Program) -> list[Fault]:
+    """一段不能写记号的文字（`what` 是它的名字）里，没有来历的数与原样显示的记号。"""
+    if "<!--" in text:
+        return [Fault(origin, f"{what}里的记号会原样显示，去掉它；数只能用程序里写着的：{text}")]
+    found = numbers.scan_lines([Line(" ".join(text.split()), origin)], [0], inputs)
+    return [Fault(origin, f"{what}里不能绑定数字，" + fault.message.partition("\n")[0]) for fault in found.faults]
+
+
 def prose(notebook: dict, path: Path) -> numbers.Numbers:
-    """文字单元里的数和记号；出处的“行号”是单元序号。文字单元里的 Python 围栏不会运行，所以是 fault。"""
+    """文字单元里的数和记号；出处的“行号”是单元序号，元数据是 0。文字单元里的 Python 围栏不会运行，所以是 fault。
+
+    图的替代文字和元数据里的描述也是读者看到的文字，但不能写记号：没有来历的数是 fault。
+    """
     lines: list[Line] = []
     after: list[int] = []
     ran = 0
+    inputs = program(source_of(cell) for _, cell in code_cells(notebook))
     faults = []
+    for key, written in described(notebook).items():
+        for text in written if isinstance(written, list) else [written]:
+            faults += _unbound(str(text), f"元数据的 {key} ", Origin(path, 0), inputs)
     for number, cell in enumerate(notebook["cells"], 1):
         ran += cell["cell_type"] == "code"
+        for text in alternatives(cell):
+            faults += _unbound(text, "图的替代文字", Origin(path, number), inputs)
         if cell["cell_type"] != "markdown":
             continue
         inside = ""
@@ -111,7 +165,7 @@ def prose(notebook: dict, path: Path) -> numbers.Numbers:
                 inside = ""
             lines.append(Line("" if inside or mark else text, Origin(path, number)))
             after.append(ran)
-    found = numbers.scan_lines(lines, after, program(source_of(cell) for _, cell in code_cells(notebook)))
+    found = numbers.scan_lines(lines, after, inputs)
     found.faults = faults + found.faults
     return found
 
@@ -127,7 +181,8 @@ class ProseCheck:
 
 def check_prose(found: numbers.Numbers, values: dict[int, list[dict]], name: str) -> ProseCheck:
     """没有来历的数，和与程序不符的数。`values` 是 `execute` 求出的值。"""
-    result = ProseCheck([f"{name} 第 {fault.origin.line} 个单元：{fault.message}" for fault in found.faults])
+    places = [f" 第 {fault.origin.line} 个单元" if fault.origin.line else "" for fault in found.faults]
+    result = ProseCheck([f"{name}{place}：{fault.message}" for place, fault in zip(places, found.faults)])
     queues = {after: list(answers) for after, answers in values.items()}
     for binding in found.bindings:
         error, rewritten = numbers.check(binding, queues[binding.after].pop(0))
@@ -275,7 +330,8 @@ def cell_difference(stored: dict, fresh: dict) -> str | None:
                 return f"{mime} 图片不同：{difference}"
         elif before != after:
             return f"{kind}({mime}) 不同\n" + compare.diff(before, after)
-    return None
+    said = ["\n".join(alternatives(cell)) for cell in (stored, fresh)]
+    return None if said[0] == said[1] else "图的替代文字不同\n" + compare.diff(*said)
 
 
 def picture_difference(before: str, after: str) -> str | None:
@@ -290,9 +346,12 @@ def picture_difference(before: str, after: str) -> str | None:
     if images[0].size != images[1].size:
         return f"大小从 {images[0].size} 变成 {images[1].size}"
     pixels = [np.asarray(image, dtype=np.float64) for image in images]
-    height, width = (size // 8 * 8 for size in pixels[0].shape[:2])
-    gap = (pixels[0] - pixels[1])[:height, :width].reshape(height // 8, 8, width // 8, 8, 4)
-    worst = float(np.abs(gap.mean(axis=(1, 3))).max(initial=0.0))
+    gap = pixels[0] - pixels[1]
+    for _ in range(2):  # 先各行、再各列，每 8 个取平均；末尾不满 8 个的也是一格
+        starts = np.arange(0, len(gap), 8)
+        sizes = np.diff(starts, append=len(gap))
+        gap = (np.add.reduceat(gap, starts) / sizes[:, None, None]).swapaxes(0, 1)
+    worst = float(np.abs(gap).max(initial=0.0))
     return f"8×8 像素平均后最多差 {worst:.1f}/255，上限 {PICTURE_TOLERANCE:g}" if worst > PICTURE_TOLERANCE else None
 
 
@@ -342,7 +401,8 @@ class NotebookItem(pytest.Item):
 
         update = self.config.getoption("--update-docs")
         name = self.project.show(self.path)
-        stored = read(self.path)
+        saved = _bytes(self.path)
+        stored = parse(saved)
         faults = stored_faults(stored)
         if faults and not update:
             raise NotebookError("\n".join([*faults, f"  重新执行并写回：pytest --update-docs {name}"]))
@@ -364,13 +424,16 @@ class NotebookItem(pytest.Item):
             if difference:
                 body = difference.replace("\n", "\n    ")
                 differences.append(f"{name} 第 {number} 个单元：{body}")
+        self._refuse_another_save(saved)
         if update:
             data = dump(correct_prose(updated(stored, fresh), checked.corrections))
-            if data != self.path.read_bytes() and (differences or faults):
+            if data != saved and (differences or faults):
                 rewrite.write_atomically(self.path, data)
+                saved = data
         elif differences:
             raise NotebookError("\n".join([*differences, f"  确认新输出正确后，更新它：pytest --update-docs {name}"]))
         entry = proof.entry_of_notebook(self.path, self.project)
+        self._refuse_another_save(saved)  # 记录出自刚读的文件：它要仍是查过的样子
         if update:
             self.config.stash[items.NOTES] += items.write_proof(self.project, name, entry)
         elif (pages := proof.load(self.project.root)) is not None and (problem := proof.compare(name, pages.get(name), entry)):
@@ -378,6 +441,11 @@ class NotebookItem(pytest.Item):
         self.parent.memory.remember(entry)
         self.user_properties.append(("livedocs", f"number:{len(found.bindings)}"))
         self.user_properties.append(("livedocs", f"cell:{len(code_cells(stored))}"))
+
+    def _refuse_another_save(self, saved: bytes) -> None:
+        """文件已经不是查过的 `saved`：不能写回，也不能算通过。"""
+        if _bytes(self.path) != saved:
+            raise NotebookError("检查的途中又存了一次，查过的不是现在的内容；没有写回，也没有记下结果，再运行一次")
 
     def repr_failure(self, excinfo):
         if excinfo.errisinstance(DocFailure):

@@ -44,11 +44,13 @@ def page_hash(path: Path, project: Project) -> str:
     """页面显示的全部内容的散列：展开片段后的 Markdown、front matter 和内嵌的图；notebook 是单元与输出。"""
     digest = hashlib.sha256()
     if path.suffix == ".ipynb":
-        cells = [
-            [cell["cell_type"], cell.get("source"), cell.get("metadata", {}), notebook.normal_outputs(cell) if cell["cell_type"] == "code" else []]
-            for cell in notebook.read(path)["cells"]
-        ]
-        digest.update(json.dumps(cells, ensure_ascii=False, sort_keys=True).encode())
+        stored = notebook.read(path)
+        shown: list = [notebook.kernel_of(stored), notebook.described(stored)]
+        for cell in stored["cells"]:
+            shown.append([cell["cell_type"], cell.get("source"), cell.get("metadata", {})])
+            if cell["cell_type"] == "code":
+                shown.append([notebook.normal_outputs(cell), notebook.alternatives(cell), cell.get("execution_count")])
+        digest.update(json.dumps(shown, ensure_ascii=False, sort_keys=True).encode())
         return digest.hexdigest()[:32]
     text = "\n".join(shown_lines(path, project))
     digest.update(text.encode())
