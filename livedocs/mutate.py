@@ -24,7 +24,6 @@ from __future__ import annotations
 import argparse
 import ast
 import concurrent.futures
-import contextlib
 import fnmatch
 import hashlib
 import json
@@ -208,20 +207,34 @@ def equivalents(path: Path, found: list[Mutant], scripts: set[str]) -> Equivalen
 
 
 class Report:
-    """一行一个结果的文件。结果带着所依据的全部文件的散列；文件变了，旧的结果就不算。"""
+    """一行一个结果的文件。结果带着所依据的全部文件的散列；文件变了，旧的结果就不算。
+
+    Raises:
+        UsageError: 不能记在这个文件里：是文件夹、所在的文件夹不存在、不能读，或不是这样的文件。
+    """
 
     def __init__(self, path: Path):
         self.path = path
         self.known: dict[str, list[dict]] = {}
         self.coverage: dict[str, dict] = {}
-        if path.is_file():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                with contextlib.suppress(json.JSONDecodeError, KeyError, TypeError):  # 写到一半被打断的最后一行
-                    entry = json.loads(line)
-                    if "coverage" in entry:
-                        self.coverage = {entry["inputs"]: entry["coverage"]}
-                        continue
-                    self.known.setdefault(entry["key"], []).append(entry)
+        if path.is_dir():
+            raise UsageError(f"--resume：{path} 是文件夹；写一个文件名，例如 {path / 'mutation.jsonl'}")
+        if not path.parent.is_dir():
+            raise UsageError(f"--resume：没有 {path.parent} 这个文件夹，不能建立 {path.name}；先建立文件夹")
+        try:
+            lines = path.read_bytes().split(b"\n") if path.is_file() else []
+        except OSError as error:
+            raise UsageError(f"--resume：{path} 不能读取（{error}）；换一个文件名") from None
+        for number, line in enumerate(lines, 1):
+            if not line.strip():
+                continue
+            entry = _entry(line)
+            if entry is None:
+                raise UsageError(f"--resume：{path} 不是这个命令写的结果（第 {number} 行）；换一个文件名，没有的文件会新建")
+            if "coverage" in entry:
+                self.coverage = {entry["inputs"]: entry["coverage"]}
+            elif entry:
+                self.known.setdefault(entry["key"], []).append(entry)
 
     def valid(self, mutant: Mutant, inputs: Inputs) -> dict | None:
         """这个变异仍然有效的结果；没有时是 None。"""
@@ -236,6 +249,21 @@ class Report:
             if stream.tell() and not _ends_with_newline(self.path):
                 stream.write(b"\n")
             stream.write(text.encode("utf-8"))
+
+
+#: 一个结果里的键。
+_KEYS = {"key", "kind", "where", "change", "outcome", "by", "seconds", "inputs"}
+
+
+def _entry(line: bytes) -> dict | None:
+    """一行里的结果或覆盖；写到一半被打断的一行（续写时后面会补上换行）是空的，别的文件的一行是 None。"""
+    try:
+        entry = json.loads(line.decode("utf-8"))
+    except ValueError:
+        starts = (b'{"key": "', b'{"inputs": "')
+        return {} if any(line.startswith(start) or start.startswith(line) for start in starts) else None
+    written = isinstance(entry, dict) and ({"inputs", "coverage"} == entry.keys() or entry.keys() >= _KEYS)
+    return entry if written else None
 
 
 def _ends_with_newline(path: Path) -> bool:
@@ -293,7 +321,7 @@ def _reachable(*names: str) -> set[Path]:
 
 def _digest(paths) -> str:
     digest = hashlib.sha1(usedforsecurity=False)
-    for path in sorted(set(paths)):
+    for path in sorted(set(paths), key=lambda path: (path.name, path.parent.name)):  # 不按全路径：拷贝在哪个临时文件夹里都一样
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     return digest.hexdigest()
 
@@ -590,6 +618,15 @@ def _check_agreement(pool, options, outcome: Outcome, chosen: list[Mutant]) -> N
     print("与真正的 pytest 命令一致：" + "，".join(f"{kind} {agreed[kind]} 个" for kind in KINDS if agreed[kind]))
 
 
+def _inside(root: Path, pattern: str) -> str:
+    """项目里的绝对路径换成相对于项目的：改的是拷贝。别的原样。"""
+    if Path(pattern).is_absolute():
+        for path, folder in ((Path(pattern).resolve(), root.resolve()), (Path(pattern), root)):
+            if path.is_relative_to(folder):
+                return path.relative_to(folder).as_posix()
+    return pattern
+
+
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser("python -m livedocs.mutate", description="一次只改一处，看检查会不会发现。", add_help=True)
     parser.add_argument("--pages", nargs="+", default=[], metavar="路径", help="只改这些页面、文件夹或脚本（选一页，也选它展示的脚本）")
@@ -606,6 +643,11 @@ def main(arguments: list[str] | None = None) -> int:
             raise UsageError("这里和上层都没有 mkdocs.yml；在项目的文件夹里运行")
         if options.workers < 1 or (options.sample is not None and options.sample < 1):
             raise UsageError("--workers 与 --sample 要是正整数")
+        if options.agree < 0:
+            raise UsageError("--agree 不能是负数")
+        options.pages = [_inside(root, pattern) for pattern in options.pages]
+        if options.resume:
+            Report(Path(options.resume))  # 不能用的文件，现在就说
         return campaign(root, options)
     except (UsageError, ProjectError, DocFailure) as error:
         print(f"错误：{error}", file=sys.stderr)

@@ -299,12 +299,68 @@ def test_agrees_with_the_real_pytest(tmp_path):
         (["--kinds", "output,digit"], "没有这一类变异：digit；可用的是 output、number"),
         (["--pages", "docs/none.md"], "没有这样的页面或脚本：docs/none.md"),
         (["--workers", "0"], "--workers 与 --sample 要是正整数"),
+        (["--agree", "-1"], "--agree 不能是负数"),
     ],
 )
 def test_wrong_arguments(tmp_path, monkeypatch, capsys, arguments, sentence):
     monkeypatch.chdir(build(tmp_path))
     assert mutate.main(arguments) == 2
     assert sentence in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "sentence"),
+    [
+        ("README.md", "# 小站\n\n说明。\n".encode(), "README.md 不是这个命令写的结果（第 1 行）；换一个文件名"),
+        ("binary.jsonl", b"\x89PNG\r\n\x1a\n\x00\xff\n", "binary.jsonl 不是这个命令写的结果（第 1 行）"),
+        ("other.jsonl", b'{"key": "a"}\n', "other.jsonl 不是这个命令写的结果（第 1 行）"),
+        ("list.jsonl", b"[1]\n", "list.jsonl 不是这个命令写的结果（第 1 行）"),
+        ("half.jsonl", b'{"key": "a", "kind\nabc', "half.jsonl 不是这个命令写的结果（第 2 行）"),
+        ("folder", None, "folder 是文件夹；写一个文件名，例如 folder"),
+        ("gone/report.jsonl", None, "没有 gone 这个文件夹，不能建立 report.jsonl；先建立文件夹"),
+    ],
+)
+def test_a_file_that_cannot_hold_the_results(tmp_path, monkeypatch, capsys, name, data, sentence):
+    """什么都没有运行、没有写，就说出来。"""
+    root = build(tmp_path)
+    (root / "folder").mkdir()
+    if data is not None:
+        (root / name).write_bytes(data)
+    before = digest(root)
+    monkeypatch.chdir(root)
+    monkeypatch.setattr(mutate, "campaign", lambda root, options: pytest.fail("不该开始"))
+    assert mutate.main(["--kinds", "output", "--resume", name]) == 2
+    assert f"错误：--resume：{sentence}" in capsys.readouterr().err
+    assert digest(root) == before
+
+
+@pytest.mark.parametrize("tail", [b"", b"{", b'{"key": "\xe5\x86', '{"key": "写到一半'.encode(), '{"key": "写到一半\n'.encode(), b'{"inputs": "abc", "cov'])
+def test_a_truncated_last_line_is_tolerated(tmp_path, tail):
+    """被打断在任何一个字节，包括一个汉字的中间；前面的结果都在。"""
+    whole = dict.fromkeys(("kind", "where", "change", "outcome", "by", "seconds", "inputs"), "") | {"key": "k"}
+    path = tmp_path / "report.jsonl"
+    path.write_bytes(json.dumps(whole).encode() + b"\n" + json.dumps({"inputs": "a", "coverage": {}}).encode() + b"\n" + tail)
+    report = mutate.Report(path)
+    assert report.known == {"k": [whole]} and report.coverage == {"a": {}}
+    report.append([whole])
+    assert mutate.Report(path).known == {"k": [whole, whole]}
+
+
+@pytest.mark.parametrize("pattern", ["docs/weak.md", "docs/w*.md", "docs/../docs/weak.md"])
+def test_an_absolute_path_inside_the_project_is_a_page(tmp_path, monkeypatch, pattern):
+    root = build(tmp_path)
+    monkeypatch.chdir(root)
+    chosen = []
+    monkeypatch.setattr(mutate, "campaign", lambda root, options: chosen.extend(mutate.choose(mutate.load_project(root), options.pages, frozenset({"output"}))) or 0)
+    assert mutate.main(["--pages", f"{root}/{pattern}"]) == 0
+    assert {mutant.path for mutant in chosen} == {"docs/weak.md"}
+
+
+def test_an_absolute_path_outside_the_project_is_refused(tmp_path, monkeypatch, capsys):
+    outside = write(tmp_path, "weak.md", "# 别处")
+    monkeypatch.chdir(build(tmp_path / "site"))
+    assert mutate.main(["--pages", str(outside)]) == 2
+    assert "没有这样的页面或脚本" in capsys.readouterr().err
 
 
 def test_lessons_that_cannot_run_are_an_error_and_not_a_lack_of_discoveries(tmp_path):
