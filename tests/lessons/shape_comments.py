@@ -6,8 +6,11 @@
 """
 
 import ast
+import io
+import math
 import re
 import sys
+import tokenize
 from dataclasses import dataclass, field
 
 #: 一段注释里的一个 shape：方括号里逗号分开，或几层嵌套的列表 ``[Tq][Tk]``。
@@ -51,6 +54,19 @@ def claims(text: str) -> dict[int, Claim]:
     return found
 
 
+def unparsed(text: str) -> list[str]:
+    """注释里有 shape、却没有全部核对的那些行。"""
+    found, known = [], claims(text)
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        if token.type != tokenize.COMMENT or "--8<--" in token.string:
+            continue
+        written = [match.group() for match in re.finditer(rf"(?<!\w){SHAPE.pattern}", token.string)]
+        claim = known.get(token.start[0])
+        if written and not (claim and claim.last == token.start[0] and written == list(claim.shapes)):
+            found.append(token.line.strip())
+    return found
+
+
 def _names(node: ast.Assign | ast.Return) -> tuple[str, ...] | None:
     if isinstance(node, ast.Return):
         return ()
@@ -68,17 +84,20 @@ def shape_of(value) -> list[int] | None:
     return None
 
 
-def _size(text: str, known: dict[str, int]) -> int | None:
-    """一个维度应有的大小；有不知道的字母时是 None。"""
+def _size(text: str, known: dict[str, int]) -> float | None:
+    """一个维度应有的大小；有不知道的字母时是 None，算不出来（除以 0、乘方）是 NaN，与什么都不相等。"""
     expression = re.sub(r"(?<=\w)\s*·\s*(?=\w)", "*", text)
     names = set(re.findall(r"[^\W\d]\w*", expression))
     if not re.fullmatch(r"[\w\s+*/-]+", expression) or not names <= known.keys():
         return None
+    if re.search(r"\*\s*\*", expression):
+        return math.nan
     try:
-        value = eval(expression, {"__builtins__": {}}, known)  # noqa: S307 —— 只有字母、数字与四则运算
+        return eval(expression, {"__builtins__": {}}, known)  # noqa: S307 —— 只有字母、数字与四则运算
     except SyntaxError:
         return None
-    return int(value) if value == int(value) else None
+    except ArithmeticError:
+        return math.nan
 
 
 def dimensions_of(written: str) -> list[str]:

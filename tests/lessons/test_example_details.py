@@ -257,3 +257,26 @@ def test_large_scores_do_not_overflow():
     read = load("kv_cache_cost.py").read
     assert read([1, 0], [[2000, 0], [1000, 0]], [[1.0, 2.0], [3.0, 4.0]]) == [1.0, 2.0]
     assert read([-1, 0], [[2000, 0], [2000, 0]], [[1.0, 2.0], [3.0, 4.0]]) == [2.0, 3.0]
+
+
+@pytest.mark.parametrize("broken", [True, False])
+def test_the_cache_example_really_runs_both_ways(broken):
+    """有缓存的与没有缓存的，哪一种算错了都要发现。"""
+    m = load("kv_cache_cost.py")
+    read_all = m.read_all
+
+    def one_wrong(tokens, chunks, cached):
+        outputs, counted = read_all(tokens, chunks, cached)
+        return ([[0.0, 0.0]] + outputs[1:] if cached is broken and len(chunks) > 1 else outputs), counted
+
+    m.read_all = one_wrong
+    with pytest.raises(AssertionError):
+        printed(m.example_3_really_run)
+
+
+def test_the_prompt_example_counts_both_ways(monkeypatch):
+    m = load("kv_cache_cost.py")
+    asked, work = [], m.work
+    monkeypatch.setattr(m, "work", lambda chunks, cached: asked.append((len(chunks), cached)) or work(chunks, cached))
+    printed(m.example_5_prompt)
+    assert asked[:4] == [(1, True), (1, False), (129, True), (129, False)]

@@ -6,11 +6,38 @@ import io
 import pytest
 import torch
 from lesson_files import CODE, load, source
-from shape_comments import check, claims
+from shape_comments import check, claims, unparsed
 
 SCRIPTS = sorted(path.name for path in CODE.glob("*.py"))
 #: 同一个函数里一个字母先后是两个大小：例子的前一半与后一半。
 TWO_SIZES = {("04-mlp-moe-demo.py", "[B, T, C]，真正的是 [2, 5, 16]（B = 2，T = 5，C = 2）")}
+
+_ATTRIBUTE = "赋给模块的属性，不是局部变量"
+_LAYER = "说的是这一层的权重，不是这一行的值"
+_ARROW = "一行里前后两个 shape，只返回后一个"
+#: 写着 shape、却没有逐行核对的行，和为什么。
+UNPARSED = {
+    "02-basic-components-demo.py": {
+        "self.weight = nn.Parameter(torch.randn(vocab_size, hidden_size) * std)  # [V, C]": _ATTRIBUTE,
+        "self.weight = nn.Parameter(torch.ones(dim))  # [dim]": _ATTRIBUTE,
+        "self.bias = nn.Parameter(torch.zeros(dim))  # [dim]": _ATTRIBUTE,
+    },
+    "03-attention-demo.py": {
+        "self.weight = nn.Parameter(torch.ones(dim))  # [dim]": _ATTRIBUTE,
+        "output, (k, v) = attn(x, cos, sin, use_cache=True)  # [B, T, C]，([B, S, Hkv, D], [B, S, Hkv, D])": "元组里还有元组",
+    },
+    "04-mlp-moe-demo.py": {
+        "return self.down_proj(F.gelu(self.up_proj(x)))  # [B, T, F] -> [B, T, C]": _ARROW,
+        "return self.down_proj(gate * self.up_proj(x))  # [B, T, F] -> [B, T, C]": _ARROW,
+    },
+    "05-transformer-block-demo.py": {
+        "logits: torch.Tensor  # [B, T, V]，或只有最后几个位置": "数据类的字段，没有值",
+        "self.embed_tokens = nn.Embedding(config.vocab_size, config.hidden_size)  # [V, C]": _LAYER,
+        "self.lm_head = nn.Linear(config.hidden_size, config.vocab_size, bias=False)  # weight 是 [V, C]": _LAYER,
+    },
+    "multi_head_shapes.py": {"heads.view(2, T, 15)  # [B, T, C]": "只看会不会报错，没有赋值"},
+    "single_head_attention.py": {"# 四个命题：不看未来；每行和为 1；输出是 [Tq][Dv]；去掉掩码，第一行就混入第二个值。": "独立的一行，说的是下面的断言"},
+}
 
 
 def everything(name: str):
@@ -38,6 +65,30 @@ def test_every_shape_comment_is_true(name):
     assert {claim.first for claim in claims(source(name)).values()} - checked.lines == set(), "没有走到这些行"
 
 
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_every_shape_comment_is_checked_or_listed(name):
+    """新的一行写着 shape 却核对不了，就要改写法，或列进 UNPARSED 并写明原因。"""
+    assert sorted(unparsed(source(name))) == sorted(UNPARSED.get(name, {}))
+
+
+@pytest.mark.parametrize(
+    ("line", "listed"),
+    [
+        ("x = y  # [B, T]", False),
+        ("x = y  # [B, T]，说明", False),
+        ("x = y[0]  # 合法的键是 keys[:visible]", False),
+        ("# --8<-- [start:one]", False),
+        ("x.y = y  # [B, T]", True),
+        ("x = y  # [B, T] -> [B, C]", True),
+        ("x = y  # [B, T]，即 [B, C]", True),
+        ("f(y)  # [B, T]", True),
+        ("# 得到 [B, T]", True),
+    ],
+)
+def test_an_unparsed_shape_is_noticed(line, listed):
+    assert unparsed(f"def f():\n    {line}\n    return 1\n") == ([line] if listed else [])
+
+
 GOOD = """
 def halves(x):
     B, T, D = x.shape
@@ -55,6 +106,10 @@ def halves(x):
     [
         ("# [B, T, D/2]，", "# [B, T, D]，", "第 4 行写着 [B, T, D]，真正的是 [2, 4, 3]（B = 2，T = 4，D = 6）"),
         ("[B, T, D/2]\n", "[B, T, D/3]\n", "第 4 行写着 [B, T, D/3]"),
+        ("[B, T, D/2]\n", "[B, T, D/4]\n", "第 4 行写着 [B, T, D/4]，真正的是 [2, 4, 3]（B = 2，T = 4，D = 6）"),
+        ("[B, T, D/2]\n", "[B, T, D/0]\n", "第 4 行写着 [B, T, D/0]，真正的是 [2, 4, 3]"),
+        ("# [D]，", "# [D**1]，", "第 8 行写着 [D**1]，真正的是 [6]（D = 6）"),
+        ("# [D]，", "# [9 * * 9]，", "第 8 行写着 [9 * * 9]，真正的是 [6]"),
         ("[Tq=3][2]", "[Tq=2][2]", "第 7 行写着 [Tq=2][2]，真正的是 [3, 2]"),
         ("[Tq=3][2]", "[Tq=3]", "第 7 行写着 [Tq=3]，真正的是 [3, 2]"),
         ("# [D]，", "# [T]，", "第 8 行写着 [T]，真正的是 [6]（T = 4）"),
