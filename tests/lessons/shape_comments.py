@@ -55,7 +55,7 @@ def claims(text: str) -> dict[int, Claim]:
 
 
 def unparsed(text: str) -> list[str]:
-    """注释里有 shape、却没有全部核对的那些行。"""
+    """有 shape、却没有全部核对的那些注释。"""
     found, known = [], claims(text)
     for token in tokenize.generate_tokens(io.StringIO(text).readline):
         if token.type != tokenize.COMMENT or "--8<--" in token.string:
@@ -63,7 +63,7 @@ def unparsed(text: str) -> list[str]:
         written = [match.group() for match in re.finditer(rf"(?<!\w){SHAPE.pattern}", token.string)]
         claim = known.get(token.start[0])
         if written and not (claim and claim.last == token.start[0] and written == list(claim.shapes)):
-            found.append(token.line.strip())
+            found.append(token.string)
     return found
 
 
