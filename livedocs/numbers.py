@@ -54,7 +54,9 @@ REFERENCE = re.compile(
 _LINKED_CHAPTER = re.compile(r"\[(?:(?:实验|第)[ ]?\d+(?:\.\d+)*|[1-9]\d?(?:\.\d{1,2})+)(?=(?: [^\]]*)?\]\()")
 #: 公式里的命令名、编号和下标；`\\approx2.03` 里的数从命令名之后开始。
 _TEX_NAME = re.compile(r"\\tag\{[^}]*\}|\\[A-Za-z]+|_(?:\d|\{(?![^{}]*\d\.\d)[^{}]*\})")
-_PURE = re.compile(r"[\s\d.,;:()\[\]{}+\-−eE%×]*\d[\s\d.,;:()\[\]{}+\-−eE%×]*")
+#: 行内代码 `loss = 0.97` 里数的名字。
+_NAMED = re.compile(r"[ ]?[^\W\d][\w.\[\]]*[ ]?(?:==?|≈)(?=[ ]?[-+−]?[\d.])")
+_PURE = re.compile(r"[\s\d.,;:()\[\]{}+\-−eE%×*/=≈<>]*\d[\s\d.,;:()\[\]{}+\-−eE%×*/=≈<>]*")
 
 
 @dataclass(frozen=True)
@@ -365,12 +367,14 @@ def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]
     codes, formulas = [], []
     for match in _CODE.finditer(text):
         codes.append(match.span())
-        inner = match.group(2)
-        if not _PURE.fullmatch(inner):
+        ticks, inner = match.groups()
+        name = _NAMED.match(inner)
+        before = name.end() if name else 0
+        if not _PURE.fullmatch(inner, before):
             blank(*match.span())
         else:
-            blank(match.start(), match.start() + len(match.group(1)))
-            blank(match.end() - len(match.group(1)), match.end())
+            blank(match.start(), match.start() + len(ticks) + before)
+            blank(match.end() - len(ticks), match.end())
     for match in MARK.finditer(text):
         blank(*match.span())
     current = "".join(chars)
@@ -415,7 +419,8 @@ def _literal_before(text, position, masked, formulas, codes, taken):
         inside = next(((a, b) for a, b in spans if b == end), None)
         if inside:
             numbers = [m.span() for m in NUMBER.finditer(_unmasked(text, *inside)) if m.start() >= inside[0] and m.end() <= inside[1]]
-            return (numbers, text[inside[0] : inside[1]], formula) if numbers or not formula else None
+            shown = text[slice(*inside)]
+            return (numbers, shown, formula or bool(re.search("[=≈]", shown))) if numbers or not formula else None
     if end > 0 and text[end - 1] in "])）":
         opening = {"]": "[", ")": "(", "）": "（"}[text[end - 1]]
         depth, start = 0, end
