@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from decimal import ROUND_HALF_EVEN, ROUND_HALF_UP, Decimal, InvalidOperation
 from pathlib import Path
 
+from livedocs import exempt
 from livedocs.page import Fault, Line, Origin, Page
 from livedocs.program import Program, program
 from livedocs.rewrite import Edit
@@ -28,35 +29,21 @@ from livedocs.rewrite import Edit
 #: 两边可以紧挨着汉字，汉字后面的符号也是数的符号；后面可以紧跟单位（`2.5x`、`12GB`），前面不能紧挨着字母（`fp16` 不是数）。
 _GROUP = r"(?:[ ,_\u2009\u202f\u00a0]|\\,|\{,\})"
 NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.])(?:(?<![A-Za-z0-9_)\]}])[-+−–±])?"
+    r"(?:(?<![A-Za-z0-9.])|(?<=(?<![A-Za-z0-9])x)(?=\d+\.\d))(?<![A-Za-z0-9)\]}]_)(?<![A-Za-z0-9)\]}]__)(?:(?<![A-Za-z0-9_)\]}])[-+−–±])?"
     rf"(?:(?:\d{{1,3}}{_GROUP}(?:\d{{3}}{_GROUP})*\d{{3}}(?!\d)|\d+)(?:\.\d+)?|\.\d+)"
     r"(?:[eE][-+−]?\d+)?(?!\d|\.\d)"
-    r"(?:[ \u00a0]?\\?[%％‰])?"
+    r"(?:[ \u00a0\u2009\u202f~]?(?:\\[,;: ])?\\?[%％‰])?"
 )
 MARK = re.compile(r"<!--(?:=(?P<expr>.*?)|(?P<given>given)(?::(?P<where>.*?))?)\s*-->")
-#: 这些名字后面的数是版本或编号；后面跟着单位的不是（`NumPy 3.7 秒`）。
-VERSIONED = re.compile(
-    r"(?<![A-Za-z])(?:(?:Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|transformers|MkDocs|Material|Pyodide|KaTeX|Zensical|"
-    r"pytest|pip|MIT|BY-SA|CC|SA|UTF|CUDA|Windows|macOS|Ubuntu|Debian|Android|iOS|Chrome|Chromium|Firefox|Safari|Node|Unicode|"
-    r"CodeMirror|esbuild|PEP|RFC|ISO|IEEE|HTTP|SHA|ASCII)[ -]?v?|v|U\+)(?=\d)"
-    r"\d+(?:\.\d+)*\+?(?![\d.]*[ \u00a0]?(?:毫?秒|分钟|小时|倍|个|万|亿|[KMG]i?B|ms|[%％‰]))(?:[ ]?[–、到至和与或~-][ ]?\d+(?:\.\d+)+\+?)*"
-)
-#: 章节、公式、图表的编号，日期，作者与年份，本机的端口。“代表”“方式”“列表”里的字不算编号的开头。
-REFERENCE = re.compile(
-    r"(?:issue|PR)[ ]\d+|(?<!#)#\d+"
-    r"|第[ ]?[A-Z]?[1-9]\d?(?:\.\d{1,2})*(?:[ ]?[、和与到至–~-][ ]?\d+(?:\.\d+)*)*(?=[ ]?[节章课讲页题图表式行列])"
-    r"|(?:§|附录|(?:(?<![\u4e00-\u9fff])|(?<=[见如由和与从在的及]))[节章图表式])[ ]?[A-Z]?[1-9]\d?(?:\.\d{1,2})*(?!\d)"
-    r"|(?<![\d.])[1-9]\d?(?:\.\d{1,2})+[ ]?(?:节|章|课|小节)"
-    r"|(?<!\d)(?:19|20)\d\d(?=[ ]?年|-\d\d)(?:-\d\d){0,2}"
-    r"|(?:et al\.|等)[，, （(]*(?:19|20)\d\d|[A-Z][a-z]+[ ](?:19[5-9]\d|20[0-3]\d)(?!\d)|(?:127\.0\.0\.1|localhost):\d{2,5}"
-)
-#: 链接文字里的章节号，例如 `[3.2 多头](…)`、`[实验 01](…)`。
-_LINKED_CHAPTER = re.compile(r"\[(?:(?:实验|第)[ ]?\d+(?:\.\d+)*|[1-9]\d?(?:\.\d{1,2})+)(?=(?: [^\]]*)?\]\()")
 #: 公式里的命令名、编号和下标；`\\approx2.03` 里的数从命令名之后开始。
-_TEX_NAME = re.compile(r"\\tag\{[^}]*\}|\\[A-Za-z]+|_(?:\d|\{(?![^{}]*\d\.\d)[^{}]*\})")
-#: 行内代码 `loss = 0.97` 里数的名字。
-_NAMED = re.compile(r"[ ]?[^\W\d][\w.\[\]]*[ ]?(?:==?|≈)(?=[ ]?[-+−]?[\d.])")
-_PURE = re.compile(r"[\s\d.,;:()\[\]{}+\-−eE%×*/=≈<>]*\d[\s\d.,;:()\[\]{}+\-−eE%×*/=≈<>]*")
+_TEX_NAME = re.compile(
+    r"\\tag\{(?![^}]*\d{3}|[^}]*\b0\.)[^}]*\}|\\hspace\{[^}]*\}|\\\\\[[\d.]+(?:em|ex|pt)\]|\\[A-Za-z]+"
+    r"|_(?:\d|\{(?![^{}]*(?:\d\.\d|\d{3}|%))[^{}]*\})"
+)
+#: 行内代码 `loss = 0.97, acc: 88 %` 里数的名字，与最后的单位。
+_NAMED = re.compile(r"(?:^|(?<=[,;，；=≈ ]))[ ]?[^\W\d][\w.\[\]()]*[ ]?(?:[<>=]=?|[:：≈])(?=[ ]?[-+−±]?[\d.])")
+_UNIT_AT_END = re.compile(r"(?<=\d)[ ]?(?:[KMGT]i?B|[mnµμ]?s|x|nats?|bits?|tokens?)[ ]?$")
+_PURE = re.compile(r"[\s\d.,;:()\[\]{}+\-−±~eE%×*/=≈<>]*\d[\s\d.,;:()\[\]{}+\-−±~eE%×*/=≈<>]*")
 
 
 @dataclass(frozen=True)
@@ -127,6 +114,12 @@ def scan_lines(lines: list[Line], after: list[int], inputs: Program) -> Numbers:
         text, comment = _outside_comments(str(line), comment)
         if not footnote:
             paragraphs[-1].append(Visible(number, line, text))
+        if _TITLE.match(line):  # 题目也是一段
+            paragraphs.append([])
+        if _BROKEN_MARK.search(_CODE.sub(_spaces, MARK.sub(_spaces, str(line)))):
+            found.faults.append(Fault(line.origin, f"记号没有写完：要在同一行里以 --> 结束：{line.strip()}"))
+    if comment:
+        found.faults.append(Fault(lines[-1].origin, "有一条注释 <!-- 没有结束，后面的数都没有查；以 --> 结束它"))
     for paragraph in paragraphs:
         _scan_paragraph(paragraph, after, inputs, sources, found)
     return found
@@ -143,6 +136,8 @@ class Visible:
 
 _FOOTNOTE = re.compile(r"[ ]{0,3}\[\^([^\]]+)\]:[ ]*(.*)")
 _ITEM = re.compile(r"[> \t]*(?:[-*+]|\d+[.)])[ \t]")
+_TITLE = re.compile(r"[> \t]*(?:#{1,6}[ ]|!!!|\?\?\?|===)")
+_BROKEN_MARK = re.compile(r"<!--(?:=|given)")
 #: 记号或注释夹在一个数的中间：读者看到的是另一个数。
 _SPLIT = re.compile(r"[\d.](?:<!--.*?-->)+(?:\.?\d|[%％‰])")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
@@ -231,7 +226,7 @@ def _where_fault(where: str, inputs: Program) -> str | None:
     """作者指明的一段代码能不能作来历。"""
     if not re.search(r"[^\W\d]", _CONSTANT.sub("", where)):
         return f"指明的代码 {where.strip()} 里要有名字，只写数等于没有指明"
-    if "".join(where.split()) not in "".join(inputs.text.split()):
+    if not re.search(r"(?<!\w)" + r"\s*".join(map(re.escape, re.findall(r"\S", where))) + r"(?![\d_]|\.\d|[eE][-+\d])", inputs.text):
         return f"指明的代码 {where.strip()} 不在本页的程序里"
     return None
 
@@ -246,7 +241,7 @@ def _given_fault(number: str, inputs: Program, alone: bool = True) -> str | None
 
 def _is_source(number: str, expression: str, inputs: Program) -> bool:
     """公式里等号前面的数：写在绑定的表达式里，或在程序里而且不会与别的常量弄混。"""
-    return any(_is_input(number, constant) for constant in _constants(expression)) or _given_fault(number, inputs) is None
+    return any(_is_input(number, constant) for constant in _constants(expression)) or _given_fault(number, inputs, _is_result(number)) is None
 
 
 def _one_digit_off(number: str) -> Iterator[str]:
@@ -284,7 +279,7 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program,
                 constant = constant_fault(mark.group("expr"))
                 if constant:
                     found.faults.append(Fault(line.origin, constant))
-                strangers = tuple((a, b) for a, b in spans if _is_result(text[a:b]) and not _is_source(text[a:b], mark.group("expr"), inputs))
+                strangers = tuple((a, b) for a, b in spans if (_is_result(text[a:b]) or _is_two_digits(text[a:b], text[:a], text[b:])) and not _is_source(text[a:b], mark.group("expr"), inputs))
                 found.bindings.append(Binding(line, mark.group("expr").strip(), shown, tuple(spans), after[number], formula, strangers))
                 taken.extend(spans)
         for match in NUMBER.finditer(masked):
@@ -313,19 +308,27 @@ def _is_result(number: str) -> bool:
     return bool(re.search(r"[.%％‰eE]", number)) or len(digits) >= 3
 
 
-#: 后面是这些字的两位整数不是结果：日期、时间、估计的用时，位数、大小的名字。
-_UNIT = re.compile(r"[ \u00a0]?(?:分钟|秒|小时|天|月|日|年|世纪|位(?!置)|号|px|[KMG]i?B)|:\d")
+#: 后面是这些字的两位整数不是结果：日期、估计的用时、位数。
+_SMALL = re.compile(r"[ \u00a0]?(?:秒|天|月|日|年|世纪|位(?![置读])|号)")
 
 
 def _is_two_digits(number: str, before: str, after: str) -> bool:
     """两位的整数。零开头的是名字（实验 01），公式的下标 `w_{11}` 与 `\\frac83` 不是数，次序（第 12 个）与日期、用时也不算。"""
-    named = before.endswith(("_", "_{", "frac")) or re.search(r"第[ ]?(?:\d+[ ]?[、–到至和~-][ ]?)?$|\d:$|[A-Za-z]\d*-$", before)
-    return bool(re.fullmatch(r"[-+−–±]?[1-9]\d", number)) and not named and not _UNIT.match(after)
+    named = re.search(r"\w_\{?$|frac$|第[ ]?(?:\d+[ ]?[、–到至和~-][ ]?)?$|[A-Za-z]\d*-$", before)
+    return bool(re.fullmatch(r"[-+−–±]?[1-9]\d", number)) and not named and not _SMALL.match(after)
+
+
+#: 10 的几次方：`10^{-6}`、`10<sup>-6</sup>`、`10⁻⁶`。
+_POWER = re.compile(r"\^\{?([-−]?\d+)\}?|<sup>([-−]?\d+)</sup>|([⁻⁰¹²³⁴-⁹]+)")
+_SUPERSCRIPTS = str.maketrans("⁻⁰¹²³⁴⁵⁶⁷⁸⁹−", "-0123456789-")
 
 
 def _needs_source(match: re.Match, text: str, inputs: Program) -> bool:
     """这个数要不要注明来历；`text` 是 `match` 所在的那一行。"""
     number = match.group()
+    if number == "10" and (power := _POWER.match(text, match.end())):
+        exponent = (power[1] or power[2] or power[3]).translate(_SUPERSCRIPTS)
+        return float(f"1e{exponent}") not in inputs.constants
     return _is_result(number) or (_is_two_digits(number, text[: match.start()], text[match.end() :]) and not _is_input(number, inputs))
 
 
@@ -368,13 +371,8 @@ def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]
     for match in _CODE.finditer(text):
         codes.append(match.span())
         ticks, inner = match.groups()
-        name = _NAMED.match(inner)
-        before = name.end() if name else 0
-        if not _PURE.fullmatch(inner, before):
-            blank(*match.span())
-        else:
-            blank(match.start(), match.start() + len(ticks) + before)
-            blank(match.end() - len(ticks), match.end())
+        inner = _UNIT_AT_END.sub(_spaces, _NAMED.sub(_spaces, inner))
+        chars[slice(*match.span())] = " " * len(ticks) + inner + " " * len(ticks) if _PURE.fullmatch(inner) else _spaces(match)
     for match in MARK.finditer(text):
         blank(*match.span())
     current = "".join(chars)
@@ -383,26 +381,42 @@ def _mask(text: str) -> tuple[str, list[tuple[int, int]], list[tuple[int, int]]]
             formulas.append(match.span())
             for name in re.finditer(_TEX_NAME, match.group()):
                 blank(match.start() + name.start(), match.start() + name.end())
-    for match in _LINKED_CHAPTER.finditer("".join(chars)):
+    for match in re.finditer(r"(?<!\\)\\[A-Za-z]+(?=[\d.])", "".join(chars)):  # 多行的公式里的命令
+        if not any(start <= match.start() < end for start, end in codes):
+            blank(*match.span())
+    for match in exempt.LINKED.finditer("".join(chars)):
         blank(*match.span())
     for pattern in (
         r"\]\([^()\s]*(?:\([^()]*\)[^()\s]*)*(?=[\s)])",  # 链接的地址
         r"<[A-Za-z/][^<>]*>",
-        r"https?://[^\s）)]+",
-        r"\{[:#.][^{}]*\}|\{ [^{}]*[=#.][A-Za-z][^{}]*\}$",
+        r"https?://[^\s）)，。；、]+",
+        r"\{[:#.][^{}]*\}|\{ [^{}]*[=#.][A-Za-z][^{}]*\}$|\{ ?(?:width|height)=[^{}]*\}",
         r"\[\^[^\]]+\]",
         r"<!--.*?-->",
     ):
         for match in re.finditer(pattern, "".join(chars)):
             if not any(start <= match.start() < end for start, end in formulas):
-                blank(*match.span())
-    for pattern in (VERSIONED, REFERENCE):
+                chars[slice(*match.span())] = _attributes(match.group())
+    for pattern in exempt.EVERYWHERE:
         for match in pattern.finditer("".join(chars)):
-            blank(*match.span())
-    heading = re.match(r"\s*#{1,6}\s+[1-9]\d?(?:\.\d{1,2})*\.?(?=\s+[^\s倍个层步秒万亿%])", "".join(chars))
+            if not any(start <= match.start() < end for start, end in formulas):
+                blank(*match.span())
+    heading = exempt.HEADING.match("".join(chars))
     if heading:
         blank(0, heading.end())
     return "".join(chars), formulas, codes
+
+
+def _spaces(match: re.Match) -> str:
+    return " " * len(match.group())
+
+
+def _attributes(tag: str) -> str:
+    """标签换成空格，读者看得到的属性（替代文字、提示）留下。"""
+    kept = [" "] * len(tag)
+    for match in re.finditer(r"\b(?:alt|title|aria-label)=([\"'])(.*?)\1", tag):
+        kept[slice(*match.span(2))] = match[2]
+    return "".join(kept)
 
 
 def _literal_before(text, position, masked, formulas, codes, taken):
@@ -446,7 +460,7 @@ def _unmasked(text: str, start: int, end: int) -> str:
 def decimals(number: str) -> tuple[Decimal, int, bool]:
     """写出的数 → （值, 末位的数量级, 是否百分数）：`"0.330"` → (0.330, -3, False)。"""
     percent = number.rstrip().endswith(("%", "％"))
-    plain = re.sub(r"[ ,_\u2009\u202f\u00a0%％‰±+]|\\,|\{,\}|\\", "", number).replace("−", "-").replace("–", "-")
+    plain = re.sub(r"[ ,_~\u2009\u202f\u00a0%％‰±+]|\\[,;:]|\{,\}|\\", "", number).replace("−", "-").replace("–", "-")
     value = Decimal(plain)
     return value, value.as_tuple().exponent, percent
 
@@ -517,7 +531,7 @@ def _format(written: str, value: Decimal, exponent: int) -> str:
         text = text.replace(",", separator.group(1))
     sign = ("−" if "−" in written or not re.match(r"\s*-", written) else "-") if value < 0 and Decimal(f"{value:.{places}f}") else ""
     sign = sign if sign else "+" if written.lstrip().startswith("+") else ""
-    tail = re.search(r"[ \u00a0]?\\?[%％]\s*$", written)
+    tail = re.search(r"[ \u00a0\u2009\u202f~]?(?:\\[,;: ])?\\?[%％]\s*$", written)
     return sign + text + (tail.group() if tail else "")
 
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from test_page_faults import fence
 
 from livedocs import numbers
+from livedocs.page import Line, Origin
+from livedocs.program import program
 
 CODE = fence(
     "from types import SimpleNamespace\n"
@@ -51,9 +54,10 @@ GOOD = [
     "### 3.1 标题的编号",
     "文字 {: #a0.5 }",
     "实验 01 与 `05-train.py`；$w_{11}=\\frac83C_{12}$；约 50 分钟。",
+    "$5\\,\\%$<!--= limit -->，5~%<!--= limit -->，5\u2009%<!--= limit -->。",
     "两位的整数：代码里写着 42。",
     "第 12 个、第 13 步、第 12、13 行、第 10–20 行；7 月 15 日，11 月，20 世纪 90 年代，10:30 到 11:00，16:9。",
-    "约 20 秒，24 小时，12 天；32 位，64 位系统，16 px，24 GB；SHA-256、RFC 2119、ISO 8601、PEP 484、HTTP 404、U+4E2D、Ubuntu 24.04、x86-64。",
+    "约 20 秒，24 小时，12 天；32 位，64 位系统，16 px；SHA-256、RFC 2119、ISO 8601、PEP 484、HTTP 404、U+4E2D、Ubuntu 24.04、x86-64。",
     "- 宽 768[^m]\n- 层 16[^m]\n\n[^m]: 某模型，2026 年。",
     "汉字-0.123<!--= neg -->，汉字−0.123<!--= neg -->，汉字–0.12<!--= neg -->。",
     "`w<!-- -->0.5`",
@@ -168,6 +172,7 @@ def test_value_is_taken_at_that_place(site):
         ("差 −0.999<!--= neg -->", "差 −0.123<!--= neg -->"),
         ("[0.99, 0.67]<!--= w[1] -->", "[0.33, 0.67]<!--= w[1] -->"),
         ("$a=0.1,\\ b\\approx0.2$<!--= w[1] -->", "$a=0.3,\\ b\\approx0.7$<!--= w[1] -->"),
+        ("占 $9\\,\\%$<!--= limit -->，`p=9 %`<!--= limit -->", "占 $5\\,\\%$<!--= limit -->，`p=5 %`<!--= limit -->"),
     ],
 )
 def test_update_rewrites_only_the_number(site, before, after):
@@ -177,3 +182,64 @@ def test_update_rewrites_only_the_number(site, before, after):
     assert code == 0, report
     assert path.read_bytes() == right
     assert site.check()[0] == 0
+
+
+#: 像版本、编号、题目的样子写出来的结果；没有来历都要发现。
+RESULTS = [
+    *("PyTorch 0.97，NumPy 0.35", "| PyTorch 0.97 | NumPy 0.35 |", "PyTorch 3.7 微秒", "NumPy 3.7 s", "PyTorch 2.5×", "PyTorch 2.5x 更快"),
+    *("Python 973 行代码", "PyTorch 973 token/s", "CUDA 12.5 TFLOPS", "PyTorch 45.2 TB", "SA 0.97", "Python 3.11 和 0.97 的准确率", "PyTorch 2.13 与 12.5 倍的显存"),
+    *("[12.5 倍](other.md)", "[3.37 的损失](other.md)", "[12.5 GB](other.md)", "[99.5 %](other.md)", "[1.25](https://example.org)"),
+    *("## 12.5 GB 的缓存", "## 16 头注意力", "## 1.25 的损失", "## 99.5 ％ 的", "## 12.5 × 加速", "## 3.5 次"),
+    *("$\\varepsilon=10^{-5}$", "误差 10⁻⁵", "误差 10<sup>-5</sup>", "误差 5×10⁻⁵"),
+    *("准确率 _0.97_。", "准确率 __0.97__。", "共 __1024__ 个", "共 _97_ 个"),
+    *("$$\nx \\approx0.97\n$$", "$\\underbrace{d\\times d}_{589824}$", "$p_{97\\%}$", "$x \\tag{0.97}$"),
+    *("占 $5\\,\\%$", "占 5\u2009%", "占 5~%"),
+    *("激活等 2048 MB", "等 2000 步", "Step 2000", "Epoch 2000 步", "Hidden 2000 维", "2048-16"),
+    *('!!! note "准确率 0.97"\n    出处见[^m]。\n\n[^m]: 某文，2026 年。', "## 准确率 0.97\n出处见[^m]。\n\n[^m]: 某文，2026 年。"),
+    *("占 97 MB", "占 24 GB", "胜率 47:53", "见 https://example.org/a，0.97 是权重"),
+    *('<img src="a.png" alt="准确率 0.97">', '<abbr title="0.97">甲</abbr>', "快 x2.5", "快 ×2.5"),
+    *("表 12.5 %", "平均 2.5 节省下来", "比例 0.97，比例 97", "第 100 步"),
+    *("`loss: 0.97`", "`loss=0.42, acc=0.88`", "`0.97 ms`", "`12.5GB`", "`loss <= 0.97`", "`±0.97`"),
+]
+#: 不是结果的数：不该要求来历。
+NAMES = [
+    *("本课需要 Python 3.11 以上与 PyTorch 2.13.0。", "Python 3.10、3.11 与 3.13。", "TensorFlow 2.16、cuDNN 9.1、GCC 13.2、Apache 2.0、Zensical 0.0.73、Node.js 20。", "PyTorch ≥ 2.1，NumPy < 2.0，Python（3.11），C++17。"),
+    *("GPT-4o 与 GPT-3.5，Llama-3.1-8B，Llama 3.1，Phi-3.5-mini，Qwen2.5-7B，Qwen3-235B-A22B。", "RTX 4090、H100、A100-80GB；WikiText-103、ResNet-50、ViT-B/16。", "e4m3、bf16、INT8、RFC8259、x86-64。"),
+    *("NeurIPS 2017 与 ICLR 2021。", "见（Vaswani 等，2017），Vaswani et al., 2017。", "2017–2024 年，2017 到 2024 年，GPT-2（2019），(Kingma & Ba, 2015)，2026/05/01。"),
+    *("arXiv:1706.03762、[1706.03762](https://arxiv.org/abs/1706.03762)、DOI 10.1145/3292500.3330701、ISBN 978-7-111-64124-7。",),
+    *("练习 12、例 14、算法 12、公式 3.14、由式（3.1）、见式 (12)、步骤 10、表 3-1、图 2-4。", "第 128 行、第 128 页、第 12 步。"),
+    *("课程共 1.5 小时，90–120 分钟，端口是 8000，图宽 600px，10:30 到 11:45，16:9。", "提交 4e10293 引入了错误。"),
+    *("![图](a.svg){ width=300 }", '![图](a.svg){ width="80%" }', "$a \\\\[0.5em] b \\hspace{0.5em} c$", "误差 $10^{-6}$，即 10⁻⁶。"),
+]
+
+
+def loose(text: str) -> list[str]:
+    lines = [Line(line, Origin(Path("page.md"), number)) for number, line in enumerate(text.split("\n"), 1)]
+    code = "w = [[1.0, 0.0], [0.33023845, 0.66976155]]\neps = 1e-6\nlimit, answer = 0.05, 42\nrope_base = 10000\n"
+    return [fault.message.split("\n")[0] for fault in numbers.scan_lines(lines, [1] * len(lines), program([code])).faults]
+
+
+@pytest.mark.parametrize("text", RESULTS)
+def test_a_result_is_no_version_or_reference(text):
+    assert any("没有来历" in fault for fault in loose(text)), text
+
+
+@pytest.mark.parametrize("text", NAMES)
+def test_names_and_dates_need_no_source(text):
+    assert loose(text) == []
+
+
+@pytest.mark.parametrize("text", ["有 3<!--given->，接着 0.98。\n\n下段 973。", "0.33<!--= w[1]\n[0] -->", "上文\n\n<!-- 没有结束 0.98"])
+def test_an_unfinished_mark_hides_nothing(text):
+    assert any("没有写完" in fault or "没有结束" in fault for fault in loose(text))
+
+
+@pytest.mark.parametrize("where", ["rope_base=1000", "w = [[1.0, 0.0], [0.33", "r = 42"])
+def test_given_names_a_whole_place(where):
+    number = where.split("=")[-1].split("[")[-1].strip()
+    assert any("不在本页的程序里" in fault for fault in loose(f"{number}<!--given: {where}-->"))
+
+
+def test_two_digits_in_a_bound_formula_need_a_source_too():
+    (binding,) = numbers.scan_lines([Line("$97\\cdot 42=128$<!--= n -->", Origin(Path("page.md"), 1))], [1], program(["answer = 42"])).bindings
+    assert numbers.check(binding, {"value": 128})[0] == "公式 $97\\cdot 42=128$ 里的 97 没有绑定，本页的程序里也没有这个数"
