@@ -14,16 +14,17 @@ UNIT = (
     r"[mnµμ]?s(?![A-Za-z])|[KMGTP]?FLOPS|tokens?(?![A-Za-z])|词元|[%％‰])"
 )
 _YEAR = r"(?:19[5-9]\d|20[0-3]\d)(?!\d|\.\d)"
+_GROWN = "Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|TensorFlow|transformers|CUDA|pip|MkDocs|Windows|macOS|Android|iOS|ASCII|SHA"
 _VERSIONED = (
-    "Python|CPython|PyTorch|torch|NumPy|numpy|matplotlib|transformers|TensorFlow|JAX|vLLM|CUDA|cuDNN|MkDocs|Material|Pyodide|KaTeX|"
-    r"Zensical|pytest|pip|Jupyter|Node|Node\.js|CodeMirror|esbuild|GCC|CMake|Windows|macOS|Ubuntu|Debian|Android|iOS|Chrome|Chromium|"
-    "Firefox|Safari|Unicode|UTF|ASCII|HTML|PEP|RFC|ISO|IEEE|HTTP|SHA|Apache|GPL|BY|BY-SA"
+    r"JAX|vLLM|cuDNN|Material|Pyodide|KaTeX|Zensical|pytest|Jupyter|Node(?:\.js)?|CodeMirror|esbuild|GCC|CMake|Ubuntu|Debian|Chrome|"
+    "Chromium|Firefox|Safari|Unicode|UTF|HTML|PEP|RFC|ISO|IEEE|HTTP|Apache|GPL|BY|BY-SA"
 )
+_VERSION = r"(?:[ -]?v?|[ ]?(?:[<>]=?|[≥≤]|==?|[（(])[ ]?)"
 _MODELS = "GPT|Llama|LLaMA|Qwen|Phi|Gemma|Mistral|DeepSeek|Claude|Gemini|RTX|GTX|RoFormer|MiniMind"
 
-#: 软件与标准的版本、编号。0 开头的版本要有三段：`PyTorch 0.97` 像是结果。
+#: 软件与标准的版本、编号。`_GROWN` 早已过了 1.0，`PyTorch 0.97` 是结果。
 VERSIONS = re.compile(
-    rf"(?<![A-Za-z])(?:(?:{_VERSIONED})(?:[ -]?v?|[ ]?(?:[<>]=?|[≥≤]|==?|[（(])[ ]?)|v|U\+|C\+\+)(?=\d)(?!0\.\d+(?!\.))"
+    rf"(?<![A-Za-z])(?:(?:{_GROWN}){_VERSION}(?!0\.)|(?:{_VERSIONED}){_VERSION}|v|U\+|C\+\+)(?=\d)"
     rf"(?P<major>\d+)(?:\.\d+)*\+?(?!{UNIT})(?:[ ]?[–、到至和与或~-][ ]?(?P=major)\.\d+(?:\.\d+)*\+?(?!{UNIT}))*"
 )
 #: 模型、数据集与会议的名字，公开的编号。
