@@ -62,11 +62,9 @@ class Binding:
 
 @dataclass
 class Numbers:
-    """一页正文里的数。`loose` 是既没有绑定、也没有出处的。"""
+    """一页正文里绑定的数；没有来历的在 `faults` 里。"""
 
     bindings: list[Binding] = field(default_factory=list)
-    given: int = 0
-    cited: int = 0
     faults: list[Fault] = field(default_factory=list)
 
 
@@ -215,8 +213,6 @@ def _check_given(spans, text: str, where: str | None, line: Line, inputs: Progra
             problems[at] = _given_fault(number, inputs, alone)
         if problems[at]:
             found.faults.append(Fault(line.origin, f"{number.strip()} {problems[at]}：{_around(text, start, end)}\n    {_GIVEN_ADVICE}"))
-        else:
-            found.given += 1
 
 
 _GIVEN_ADVICE = "写进代码；或写 <!--given: 代码-->，指明是程序里的哪一段，到这个数为止；或改为绑定 <!--= 表达式 -->，或注明出处 [^…]"
@@ -291,7 +287,6 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program,
                 continue  # 行内代码里的常量，程序里就写着它
             sentence = text if table else _sentence(paragraph, number, match.start())
             if _cites(sentence, sources) or header_cites:
-                found.cited += 1
                 continue
             found.faults.append(
                 Fault(

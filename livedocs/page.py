@@ -347,6 +347,8 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
     seen_lines: list[Line] = []
     watched = _Watched()
 
+    source = [Line(text, Origin(page.path, skipped + n)) for n, text in enumerate(body.split("\n"), 1)]
+
     def formatter(src="", **_):
         return src
 
@@ -365,7 +367,7 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
         original_store(source, f'<pre data-fence="{len(recorded) - 1}"></pre>', start, end)
 
     def run(lines):
-        origin_lines = snippets.lines if snippets else [Line(t, Origin(Path(), 0)) for t in body.split("\n")]
+        origin_lines = snippets.lines if snippets else source
         if len(lines) < len(origin_lines):
             raise SuperFencesException("mkdocs.yml 里有扩展在围栏之前改变了行数，围栏的行号不再可靠")
         filler = Line("", Origin(page.path, 0))
@@ -374,23 +376,22 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
         return original_run(watched)
 
     fenced._store, fenced.run = store, run
-    lines = [Line(text, Origin(page.path, skipped + n)) for n, text in enumerate(body.split("\n"), 1)]
     try:
-        html = md.convert(_Source(body, lines))
+        html = md.convert(_Source(body, source))
     except SnippetMissingError as error:
-        page.faults.append(_missing_snippet(error, lines, project))
+        page.faults.append(_missing_snippet(error, source, project))
         return
     except (OSError, UnicodeDecodeError) as error:
-        page.faults.append(Fault(_include_of(snippets.reading if snippets else "", lines).origin, f"片段不能读取：{error}"))
+        page.faults.append(Fault(_include_of(snippets.reading if snippets else "", source).origin, f"片段不能读取：{error}"))
         return
     except SuperFencesException as error:
-        at = seen_lines[watched.at] if seen_lines else _include_of(snippets.expanding if snippets else "", lines)
+        at = seen_lines[watched.at] if seen_lines else _include_of(snippets.expanding if snippets else "", source)
         if drawing := re.search(r"[^\s：]+\.svg", str(error)):  # 图的错误到最后才知道，不在读到的那一行
-            at = next((line for line in seen_lines if drawing.group() in line), lines[0])
+            at = next((line for line in seen_lines if drawing.group() in line), source[0])
         page.faults.append(Fault(at.origin, str(error)))
         return
     except Exception as error:  # 扩展什么都可能抛出；网站也会在这里中止
-        page.faults.append(Fault(lines[0].origin, f"网站不能渲染这一页：{error!r}"))
+        page.faults.append(Fault(source[0].origin, f"网站不能渲染这一页：{error!r}"))
         return
     page.lines = seen_lines
     shown = _Shown()

@@ -124,7 +124,7 @@ def files(table: dict[Place, Place], existing: Files, config: MkDocsConfig, fini
             for place, other in table.items()
             if place.page == old.page and place.anchor
         }
-        page = _page(here, target, new.anchor, inside, config)
+        page = _page(here, target, new.anchor, inside)
         found.append(File.generated(config, here.dest_uri, content=finish(page).encode("utf-8")))
     if found:
         script = Path(__file__).with_name("templates") / "moved.js"
@@ -140,7 +140,7 @@ def _link(here: File, target: File, anchor: str) -> str:
     return get_relative_url(target.url, here.url) + (f"#{anchor}" if anchor else "")
 
 
-def _page(here: File, target: File, anchor: str, inside: dict[str, str], config: MkDocsConfig) -> str:
+def _page(here: File, target: File, anchor: str, inside: dict[str, str]) -> str:
     link = html.escape(_link(here, target, anchor))
     title = html.escape(re.sub(r"<[^>]+>", "", target.page.title or ""))
     canonical = html.escape(target.page.canonical_url or _link(here, target, ""))

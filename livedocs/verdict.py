@@ -74,11 +74,11 @@ def _block_output(block: Block, page: Page, run: PageRun, project: Project) -> s
     if expected and not result.error:
         raise DocFailure(_text(block, page, project, f"{where}：文档说这段代码抛出 {expected}，它却正常结束了"))
     if result.error and not (expected and result.raised(expected)):
-        raise DocFailure(_crash(block, page, project, result, run, where, expected))
+        raise DocFailure(_crash(page, project, result, run, where, expected))
     return result.printed(expected)
 
 
-def _crash(block: Block, page: Page, project: Project, result: Result, run: PageRun, where: str, expected) -> str:
+def _crash(page: Page, project: Project, result: Result, run: PageRun, where: str, expected) -> str:
     said = f"文档说抛出 {expected}，实际却是" if expected else "代码出错"
     lines = [f"{where}：{said} {result.error['last']}"]
     for origin, name in locate(result.error["frames"], run.blocks):

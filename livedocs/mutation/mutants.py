@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import ast
 import base64
 import copy
 import hashlib
@@ -406,23 +405,3 @@ def pages_of(project: Project) -> list[Path]:
 
 def scripts_of(project: Project) -> list[Path]:
     return publish.scripts(project.root / "code")
-
-
-def imported_scripts(path: Path) -> set[str]:
-    """脚本从 code/ 里的别的脚本并入、导入了什么（文件名）。"""
-    text = read(path)
-    names = set(re.findall(r"\[\s*bundle\s*:\s*([^:\]\s]+\.py)", text))
-    try:
-        tree = ast.parse(text)
-    except SyntaxError:
-        return names
-    for node in ast.walk(tree):
-        modules = []
-        if isinstance(node, ast.Import):
-            modules = [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module:
-            modules = [node.module]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module") and node.args:
-            modules = [node.args[0].value] if isinstance(node.args[0], ast.Constant) else []
-        names |= {f"{module}.py" for module in modules if (path.parent / f"{module}.py").is_file()}
-    return names

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
 import zipfile
+from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -165,3 +169,60 @@ def test_a_site_without_superfences_says_so(foreign):
     code, report = check(foreign, "content")
     assert code == 1 and "没有 pymdownx.superfences" in report, report
     assert "INTERNALERROR" not in report
+
+
+def test_a_site_without_snippets_is_checked_and_updated(foreign):
+    settings = foreign.root / "mkdocs.yml"
+    settings.write_text("site_name: 别人的站\ndocs_dir: content\nmarkdown_extensions: [pymdownx.superfences]\n", encoding="utf-8")
+    page = foreign.root / "content" / "index.md"
+    wrong = "# 页\n\n一半是 0.6<!--= half -->。\n\n```python\nhalf = 0.5\nprint(half)\n```\n\n```text {.output}\n0.6\n```\n\n一半是 0.6<!--= half -->。\n"
+    page.write_text(wrong, encoding="utf-8")
+    code, report = check(foreign, "content")
+    assert code == 1 and "content/index.md:10：输出与文档不一致（代码在第 5 行）" in report, report
+    assert "content/index.md:14：写的是 0.6，half 是 0.5" in report, report
+    page.write_text(wrong.replace("一半是 0.6<!--= half -->。\n\n```python", "```python"), encoding="utf-8")
+    code, report = check(foreign, "--update-docs", "content")
+    assert code == 0 and "0.6" not in page.read_text(encoding="utf-8"), report
+
+
+LOADED = """
+import ast, json, sys
+from importlib.metadata import packages_distributions
+from pathlib import Path
+
+def pytest_unconfigure():
+    ours = [module for name, module in sys.modules.items() if name.partition(".")[0] == "livedocs" and module.__file__]
+    nodes = [node for module in ours for node in ast.parse(Path(module.__file__).read_bytes()).body]
+    names = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    names |= {node.module for node in nodes if isinstance(node, ast.ImportFrom)}
+    owners = packages_distributions()
+    print("LOADED", json.dumps(sorted({owner for name in names for owner in owners.get(name.partition(".")[0], [])})))
+"""
+
+
+def test_installing_it_brings_all_it_imports(foreign, wheel):
+    """`pip install` 这个文件夹就够了：核对一页时导入的包，都在它的依赖里。"""
+    (foreign.root / "conftest.py").write_text(LOADED, encoding="utf-8")
+    (foreign.root / "content" / "index.md").write_text("# 页\n\n```python\nx = 1\n```\n\n共 1<!--= x --> 个。\n", encoding="utf-8")
+    run = "import os, sys, pytest; os.environ['PYTEST_DISABLE_PLUGIN_AUTOLOAD'] = '1'; sys.exit(pytest.main(['-q', '-s', '-p', 'pytest_markdown_docs.plugin', '-p', 'livedocs.plugin', 'content']))"
+    code, report = foreign("-c", run)
+    assert code == 0, report
+    loaded = json.loads(next(line for line in report.splitlines() if "LOADED" in line).partition("LOADED")[2])
+    metadata = zipfile.ZipFile(wheel).read(next(name for name in zipfile.ZipFile(wheel).namelist() if name.endswith("METADATA"))).decode()
+    wanted = re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE)
+    brought = closure([requirement for requirement in wanted if "extra ==" not in requirement])
+    assert {"pytest", "pytest-markdown-docs"} <= set(loaded)
+    assert [name for name in loaded if name.lower().replace("_", "-") not in brought | {"livedocs"}] == []
+
+
+def closure(requirements: list[str]) -> set[str]:
+    """这些依赖，和它们自己的依赖。"""
+    found, waiting = set(), list(requirements)
+    while waiting:
+        requirement = Requirement(waiting.pop())
+        name = requirement.name.lower().replace("_", "-")
+        if name in found or (requirement.marker and not requirement.marker.evaluate({"extra": ""})):
+            continue
+        found.add(name)
+        waiting += distribution(name).requires or []
+    return found
