@@ -9,7 +9,7 @@ import sys
 
 import pytest
 import torch
-from lesson_files import load, source
+from lesson_files import CODE, load, source
 
 
 def printed(function) -> str:
@@ -140,6 +140,16 @@ def test_the_training_settings(monkeypatch):
     assert batches == [4, 1, 2, 2]
 
 
+def test_the_model_that_is_trained(monkeypatch):
+    m = load("05-train-poems-demo.py")
+    asked = []
+    monkeypatch.setattr(m, "DecoderModel", lambda config: asked.append(config) or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        m.run()
+    (config,) = asked
+    assert (config.hidden_size, config.n_layers, config.n_heads, config.n_kv_heads, config.head_dim, config.intermediate_size) == (64, 2, 4, 2, 16, 192)
+
+
 def test_the_initial_loss_example_uses_the_deviations_it_names(monkeypatch):
     m = load("05-transformer-block-demo.py")
     stds, original = [], m.nn.init.normal_
@@ -248,7 +258,8 @@ def test_the_command_line_passes_its_arguments_on(monkeypatch):
     tree.body = [node for node in tree.body if getattr(node, "name", "") != "main"]
     given = []
     monkeypatch.setattr(sys, "argv", ["05-train-poems-demo.py", "samples", "其余"])
-    exec(compile(tree, "05-train-poems-demo.py", "exec"), {"__name__": "__main__", "main": given.append})
+    path = str(CODE / "05-train-poems-demo.py")  # 变异按路径认走过哪些行
+    exec(compile(tree, path, "exec"), {"__name__": "__main__", "main": given.append})
     assert given == [["samples", "其余"]]
 
 
