@@ -6,6 +6,7 @@ Markdown 块由 pytest-markdown-docs 收集和调度；这里给它换上“网�
 from __future__ import annotations
 
 import dataclasses
+import gc
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -308,6 +309,10 @@ def pytest_configure(config):
 NOTES = pytest.StashKey[list]()
 #: 有页面没有写成；测试虽然都通过，退出码是失败。
 UNWRITTEN = pytest.StashKey[bool]()
+
+
+def pytest_collection():
+    gc.freeze()  # 渲染页面时产生大量小对象；垃圾回收不必每次又走一遍已经导入的模块
 
 
 @pytest.hookimpl(wrapper=True)

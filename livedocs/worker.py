@@ -11,6 +11,7 @@ from __future__ import annotations
 import __future__
 
 import builtins
+import gc
 import importlib
 import linecache
 import os
@@ -278,6 +279,7 @@ def main() -> None:
                 os.chdir(os.path.dirname(folder))
                 shutil.rmtree(folder, ignore_errors=True)
                 os._exit(0)
+        gc.freeze()  # 子进程的垃圾回收不再逐个摸导入的几十万个对象：摸过的内存页就不能与本进程共用
         child = os.fork()
         if child == 0:
             os.setsid()
