@@ -418,11 +418,13 @@ class Bench:
         if cached is None:
             import sys
 
-            sys.path.insert(0, str(tests.parent))
+            folders = [str(tests.parent), str(tests.parents[1])]  # 它自己的，与各测试共用的工具的
+            sys.path[:0] = folders
             try:
                 cached = self._downloads = __import__("test_downloads")
             finally:
-                sys.path.remove(str(tests.parent))
+                for folder in folders:
+                    sys.path.remove(folder)
         return cached
 
     # ------------------------------------------------------------ 脚本

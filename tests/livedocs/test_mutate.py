@@ -123,12 +123,17 @@ FILES = {
         def test_ablation():
             assert mutate("x * 3", "x * 5").extra(1) == 5
         ''',
-    "tests/site/test_downloads.py": '''
+    "tests/site_tools.py": '''
         from pathlib import Path
+
+        ROOT = Path(__file__).resolve().parents[1]
+        ''',
+    "tests/site/test_downloads.py": '''
+        from site_tools import ROOT
 
         from livedocs.publish import published, scripts
 
-        CODE = Path(__file__).resolve().parents[2] / "code"
+        CODE = ROOT / "code"
 
 
         def test_every_script_is_downloadable_byte_for_byte(site):
