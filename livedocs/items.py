@@ -68,7 +68,6 @@ class PageState:
             notes += write_proof(self.project, self.name, self.entry)
         return notes
 
-
     def _same(self) -> bool:
         """文件显示的内容还是检查过的那个样子。"""
         try:
