@@ -7,6 +7,7 @@ import re
 
 import pytest
 from playwright.sync_api import expect
+from site_tools import stopped_clock
 
 LAB = "labs/01-single-head-attention/"
 EXAMPLE = "examples/single_head_attention/"
@@ -112,8 +113,9 @@ def test_editing_by_keyboard_alone(lesson):
     # Tab 在编辑器里缩进；Esc 之后的 Tab 离开。
     lesson.keyboard.press("Tab")
     expect(editor).to_be_focused()
-    lesson.keyboard.press("Escape")
-    lesson.keyboard.press("Tab")
+    with stopped_clock(lesson):
+        lesson.keyboard.press("Escape")
+        lesson.keyboard.press("Tab")
     expect(editor).not_to_be_focused()
     one.get_by_role("button", name="复制").click()
     assert "多一行" in lesson.evaluate("navigator.clipboard.readText()")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import re
 from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
 
 import pytest
-from reader_tools import source
+from reader_tools import LESSON, source
 
 from livedocs import english, glossary
 from livedocs.html_text import in_article, pieces
@@ -215,6 +216,34 @@ def test_terms_still_work_after_instant_navigation(open_tab):
     assert tab.evaluate("window.stayed")
     tab.locator("a.term").first.hover()
     note(tab).wait_for()
+
+
+def test_a_term_is_reached_on_a_slow_network(open_tab):
+    """词汇表还在路上时读者接着滚动：到的仍然是那个词，后退回到离开的地方。"""
+    tab, waiting = open_tab(), []
+    tab.goto(LESSON)
+    tab.route("**/glossary/", lambda route: waiting.append(route))
+    tab.wait_for_load_state("networkidle")  # 有了网站地图，主题才用即时跳转
+    tab.evaluate("window.stayed = true")
+    term = tab.locator("a.term").first
+    term.scroll_into_view_if_needed()
+    name = unquote(urlsplit(term.get_attribute("href")).fragment)
+    left = tab.evaluate("scrollY")
+    term.click()
+    tab.wait_for_url("**/glossary/#*")  # 网址先变，正文后到
+    tab.mouse.wheel(0, 300)
+    tab.wait_for_timeout(1000)
+    assert tab.evaluate("history.state !== null"), "主题没有记滚动的位置，这个测试试不出什么"
+    waiting[0].continue_()
+    row = tab.locator("tr:target")
+    row.wait_for()
+    assert row.get_attribute("id") == name and tab.evaluate("window.stayed")
+    box = row.bounding_box()
+    assert 0 <= box["y"] < 900
+    tab.go_back()
+    tab.locator("h1", has_text="3.1").wait_for()
+    tab.wait_for_timeout(500)
+    assert abs(tab.evaluate("scrollY") - left) < 50
 
 
 def test_without_scripts_a_term_is_a_link(open_tab):

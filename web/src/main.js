@@ -4,6 +4,7 @@ import { quietCodeButtons, reachSections, watchKeys } from "./keys/watch.js";
 import { PyBlock } from "./py-block/element.js";
 import { registerPrint } from "./print/index.js";
 import { watchTyping } from "./search/typing.js";
+import { arrive, watchArrival } from "./shared/arrive.js";
 import { register } from "./shared/register.js";
 import { keys } from "./shared/store.js";
 import { watchTerms } from "./terms/index.js";
@@ -20,6 +21,7 @@ register("head-shapes", () => import("./head-shapes/index.js"));
 register("kv-cache", () => import("./kv-cache/index.js"));
 register("rope-rotation", () => import("./rope-rotation/index.js"));
 
+watchArrival();
 watchTerms();
 watchKeys();
 watchTyping();
@@ -27,6 +29,7 @@ quietCodeButtons();
 
 // 目录每次换页都是新的：窄屏上的各节要够得着；自测进度要重新写上，没有做过自测就什么也不载入。
 const turned = () => {
+  arrive();
   reachSections();
   reachScrollers();
   if (keys("quiz:").length > 0) import("./self-test/nav.js").then(({ decorate }) => decorate(), () => {});
