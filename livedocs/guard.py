@@ -1,87 +1,20 @@
 """守卫：网站真正显示的代码围栏，与收集器收集到的，必须逐个相同。
 
-`page.py` 追踪围栏时换下了两处预处理器；这里用网站自己的设置（只是不上色）把同一页再渲染一次，从 HTML 里读出
-读者看到的每一段代码，与收集到的比较。追踪的规则若有遗漏，就在这里变红，而不是悄悄少检查一段。
+收集到的，是 `page.py` 逐行追踪的结果；显示的，是同一次渲染的 HTML 里读出的每一段代码。渲染与网站不同的只有展开
+`--8<--` 的预处理器，所以这里再用网站自己的展开一次，结果要一样。追踪的规则若有遗漏，就在这里变红，而不是悄悄少检查一段。
 """
 
 from __future__ import annotations
 
-from html import escape
-from html.parser import HTMLParser
+from itertools import zip_longest
 
 from livedocs.page import Fault, Fence, Origin, Page, read_source
 from livedocs.project import Project
 
 
-class ShownCode(HTMLParser):
-    """HTML 里的代码块：（语言, 文字）；行号栏不算。"""
-
-    def __init__(self):
-        super().__init__(convert_charrefs=True)
-        self.blocks: list[tuple[str, str]] = []
-        self._open: list[tuple[str, str]] = []
-        self._text: list[str] | None = None
-
-    def handle_starttag(self, tag, attrs):
-        classes = (dict(attrs).get("class") or "").split()
-        if tag in ("div", "td", "table", "pre"):
-            self._open.append((tag, " ".join(classes)))
-        if tag == "pre" and not any("linenos" in seen or "linenodiv" in seen for _, seen in self._open):
-            self._text = []
-
-    def handle_endtag(self, tag):
-        if tag == "pre" and self._text is not None:
-            self.blocks.append((self._language(), "".join(self._text).strip("\n")))
-            self._text = None
-        for index in range(len(self._open) - 1, -1, -1):
-            if self._open[index][0] == tag:
-                del self._open[index:]
-                break
-
-    def handle_data(self, data):
-        if self._text is not None:
-            self._text.append(data)
-
-    def _language(self) -> str:
-        for _, classes in reversed(self._open):
-            for name in classes.split():
-                if name.startswith("language-"):
-                    return name.removeprefix("language-")
-        return ""
-
-
-def shown_code(html: str) -> list[tuple[str, str]]:
-    """`html` 里按顺序显示的代码：（语言, 去掉首尾空行的文字）。"""
-    parser = ShownCode()
-    parser.feed(html)
-    parser.close()
-    return parser.blocks
-
-
 def collected_code(page: Page) -> list[tuple[str, str]]:
-    """收集到的围栏，写成与 `shown_code` 可比的样子。"""
+    """收集到的围栏，写成与 `page.shown` 可比的样子。"""
     return [(fence.lang, fence.content.strip("\n")) for fence in _as_shown(page)]
-
-
-class _Plain:
-    """不上色的高亮程序：文字、语言类与外层的元素照旧，只是没有一个个词的颜色。上色占渲染的大半时间。"""
-
-    def __init__(self, *_, **__):
-        pass
-
-    def highlight(self, source, language, *_, **__):
-        return f'<div class="language-{escape(language)} highlight"><pre><code>{escape(source)}</code></pre></div>'
-
-
-def _without_colours(md) -> None:
-    fences = md.preprocessors["fenced_code_block"]
-    settings = fences.get_hl_settings
-
-    def plain_settings():
-        settings()
-        fences.highlighter = _Plain
-
-    fences.get_hl_settings = plain_settings
 
 
 def _as_shown(page: Page) -> list[Fence]:
@@ -91,16 +24,27 @@ def _as_shown(page: Page) -> list[Fence]:
 
 def missed(page: Page, project: Project) -> list[Fault]:
     """网站显示的与收集到的有没有差别；没有时是空列表。"""
+    if page.site_error is not None:
+        return [Fault(Origin(page.path, 1), f"网站不能渲染这一页：{page.site_error!r}")]
+    return _lines_differ(page, project) or differences(page, page.shown, collected_code(page))
+
+
+def _lines_differ(page: Page, project: Project) -> list[Fault]:
+    """网站自己展开片段之后的各行，与追踪的各行的第一处差别。"""
     from mkdocs.utils.meta import get_data
 
-    body, _ = get_data(read_source(page.path))
-    md = project.markdown()
-    _without_colours(md)
-    try:
-        html = md.convert(body)
-    except Exception as error:  # 扩展什么都可能抛出；网站也会在这里中止
-        return [Fault(Origin(page.path, 1), f"网站不能渲染这一页：{error!r}")]
-    return differences(page, shown_code(html), collected_code(page))
+    lines = get_data(read_source(page.path))[0].split("\n")
+    steps = project.markdown().preprocessors
+    if "snippet" not in steps:
+        return []
+    for step in steps[: steps.get_index_for_name("snippet") + 1]:
+        lines = step.run(lines)
+    traced = page.lines[: len(lines)] if not any(page.lines[len(lines) :]) else page.lines  # 末尾补的空行不算
+    for number, (site, ours) in enumerate(zip_longest(lines, map(str, traced))):
+        if site != ours:
+            origin = page.lines[min(number, len(page.lines) - 1)].origin
+            return [Fault(origin, f"展开片段之后的第 {number + 1} 行，网站的与收集到的不同：\n    网站：{site!r}\n    收集：{ours!r}")]
+    return []
 
 
 def differences(page: Page, shown: list[tuple[str, str]], collected: list[tuple[str, str]]) -> list[Fault]:

@@ -1,7 +1,7 @@
 """一页文档，就像网站看到的那样：有哪些围栏，它们的每一行来自哪个文件的哪一行。
 
-网站用 Python-Markdown 和 pymdownx 渲染页面，这里用同一份设置渲染同一页，只换下两处：展开 `--8<--` 的
-预处理器让每行带着出处走；代码围栏渲染成占位元素。因此列表、引用、提示框、标签页和折叠里的围栏不需要另写规则。
+网站用 Python-Markdown 和 pymdownx 渲染页面，这里用同一份设置渲染同一页，只改两处：展开 `--8<--` 的预处理器让每行
+带着出处走；渲染好的围栏外面套一层编了号的 `<div>`（也不上色）。因此列表、引用、提示框、标签页和折叠里的围栏不需要另写规则。
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -146,6 +147,10 @@ class Page:
     meta: dict = field(default_factory=dict)
     #: numbers.scan 的结果，算过一次就留着。
     numbers: object = None
+    #: 网页上的代码，按先后：（语言, 去掉首尾空行的文字）。由守卫与收集到的比较。
+    shown: list[tuple[str, str]] = field(default_factory=list)
+    #: 网站渲染某个围栏时会出的错。
+    site_error: Exception | None = None
 
     @cached_property
     def blocks(self) -> list[Block]:
@@ -265,21 +270,80 @@ class _Watched(list):
 LIMITS = {"timeout": 600.0, "rtol": 0.1, "atol": 1.0}
 
 
-class _Shown(HTMLParser):
-    """网站 HTML 里真正显示的围栏占位（注释里的不算），以及不是围栏的 `<pre>`。"""
+class ShownCode(HTMLParser):
+    """HTML 里真正显示的代码（注释里的不算）：`blocks` 是每个 `<pre>` 的（语言, 文字），行号栏不算。
+
+    `fences` 是 `<div data-livedocs-fence>` 的编号，按显示的先后；`other_pre` 是不在它们里面的 `<pre>` 有几个。
+    """
 
     def __init__(self):
-        super().__init__()
+        super().__init__(convert_charrefs=True)
+        self.blocks: list[tuple[str, str]] = []
         self.fences: list[int] = []
         self.other_pre = 0
+        self._open: list[tuple[str, str, bool]] = []
+        self._text: list[str] | None = None
 
     def handle_starttag(self, tag, attrs):
+        if tag not in ("div", "td", "table", "pre"):
+            return
         attributes = dict(attrs)
-        if tag == "pre":
-            if "data-fence" in attributes:
-                self.fences.append(int(attributes["data-fence"]))
-            else:
-                self.other_pre += 1
+        fence = "data-livedocs-fence" in attributes
+        self._open.append((tag, attributes.get("class") or "", fence))
+        if fence:
+            self.fences.append(int(attributes["data-livedocs-fence"]))
+        if tag == "pre" and not any("linenos" in classes or "linenodiv" in classes for _, classes, _ in self._open):
+            self.other_pre += not any(fence for _, _, fence in self._open)
+            self._text = []
+
+    def handle_endtag(self, tag):
+        if tag == "pre" and self._text is not None:
+            self.blocks.append((self._language(), "".join(self._text).strip("\n")))
+            self._text = None
+        if tag in ("div", "td", "table", "pre"):
+            for index in range(len(self._open) - 1, -1, -1):
+                if self._open[index][0] == tag:
+                    del self._open[index:]
+                    break
+
+    def handle_data(self, data):
+        if self._text is not None:
+            self._text.append(data)
+
+    def _language(self) -> str:
+        for _, classes, _ in reversed(self._open):
+            for name in classes.split():
+                if name.startswith("language-"):
+                    return name.removeprefix("language-")
+        return ""
+
+
+def shown_code(html: str) -> ShownCode:
+    """`html` 里显示的代码。"""
+    parser = ShownCode()
+    parser.feed(html)
+    parser.close()
+    return parser
+
+
+class _Plain:
+    """不上色的高亮程序：文字、语言类与外层的元素照旧，只是没有一个个词的颜色。上色占渲染的大半时间。"""
+
+    def __init__(self, *_, **__):
+        pass
+
+    def highlight(self, source, language, *_, **__):
+        return f'<div class="language-{escape(language)} highlight"><pre><code>{escape(source)}</code></pre></div>'
+
+
+def _without_colours(fenced) -> None:
+    settings = fenced.get_hl_settings
+
+    def plain_settings():
+        settings()
+        fenced.highlighter = _Plain
+
+    fenced.get_hl_settings = plain_settings
 
 
 def _without_front_matter(source: str) -> tuple[str, dict, int]:
@@ -349,11 +413,24 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
 
     source = [Line(text, Origin(page.path, skipped + n)) for n, text in enumerate(body.split("\n"), 1)]
 
-    def formatter(src="", **_):
-        return src
+    source_of_fence = ""
 
+    def numbered(formatter):
+        def both(src="", **settings):
+            nonlocal source_of_fence
+            source_of_fence = src
+            try:
+                shown = formatter(src=src, **settings)
+            except Exception as error:  # 写法的错由 _check 说得更清楚；它没有发现的，守卫报告
+                page.site_error = page.site_error or error
+                shown = ""
+            return shown if shown is None else f'<div data-livedocs-fence="{len(recorded)}">{shown}</div>'
+
+        return both
+
+    _without_colours(fenced)
     for entry in fenced.extension.superfences:
-        entry["formatter"] = formatter
+        entry["formatter"] = numbered(entry["formatter"])
 
     original_store, original_run = fenced._store, fenced.run
 
@@ -362,9 +439,9 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
         lang, classes, options = parse_header(first)
         origins = [line.origin for line in seen_lines[start + 1 : end - 1]]
         prefix = re.match(r"[> \t]*", first).group()
-        content = code + "\n" if end - start > 2 else ""
+        content = source_of_fence + "\n" if end - start > 2 else ""
         recorded.append(Fence(lang, classes, options, content, origins, first, last, start, end, prefix))
-        original_store(source, f'<pre data-fence="{len(recorded) - 1}"></pre>', start, end)
+        original_store(source, code, start, end)
 
     def run(lines):
         origin_lines = snippets.lines if snippets else source
@@ -394,8 +471,8 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
         page.faults.append(Fault(source[0].origin, f"网站不能渲染这一页：{error!r}"))
         return
     page.lines = seen_lines
-    shown = _Shown()
-    shown.feed(html)
+    shown = shown_code(html)
+    page.shown = shown.blocks
     for at, number in enumerate(shown.fences):
         recorded[number].shown_at = at
     page.fences = sorted((recorded[i] for i in shown.fences), key=lambda fence: fence.start)
@@ -458,7 +535,7 @@ def parse_header(line: str) -> tuple[str, tuple[str, ...], dict[str, str]]:
     return lang, tuple(classes), options
 
 
-def _unrecognised(page: Page, recorded: list[Fence], shown: _Shown) -> None:
+def _unrecognised(page: Page, recorded: list[Fence], shown: ShownCode) -> None:
     """像围栏却没有成为围栏的行、被吞掉的围栏、以及缩进写成的代码：读者会看到，检查却看不到。"""
     inside = set()
     for fence in page.fences:

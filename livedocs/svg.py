@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import xml.etree.ElementTree as etree
 
@@ -16,7 +15,6 @@ class SvgError(ValueError):
     """文件不是能内嵌的 SVG。"""
 
 
-@functools.lru_cache(maxsize=256)  # 一页渲染两遍：收集代码，再核对收集的
 def inline(source: str, prefix: str, label: str) -> str:
     """`source` 是 SVG 文件的文字，`label` 是替代文字；返回可以放进 HTML 的 `<svg>…</svg>`。
 

@@ -8,7 +8,7 @@ import pytest
 from test_page_faults import fence, indented
 
 from livedocs import guard
-from livedocs.page import load_page
+from livedocs.page import Line, load_page
 from livedocs.project import load_project
 
 PAGE = "\n".join(
@@ -51,6 +51,25 @@ def test_a_changed_character_is_noticed(page, site, index):
 def test_a_wrong_language_is_noticed(page, site):
     page.fences[0].lang = "text"
     assert "网站：('python'" in guard.missed(page, load_project(site.root))[0].message
+
+
+@pytest.mark.parametrize("changed", ["别的", None])
+def test_a_line_traced_wrongly_is_noticed(page, site, changed):
+    """追踪用的是自己的展开；网站的展开若不同，代码恰好相同也要报告。"""
+    at = next(number for number, line in enumerate(page.lines) if line.startswith("脚注"))
+    page.lines[at : at + 1] = [Line(changed, page.lines[at].origin)] if changed else []
+    (fault,) = guard.missed(page, load_project(site.root))
+    assert f"展开片段之后的第 {at + 1} 行" in fault.message and fault.origin.path.name == "page.md"
+
+
+def test_a_fence_that_the_site_cannot_render_is_noticed(site, monkeypatch):
+    def broken(*_, **__):
+        raise KeyError("坏")
+
+    monkeypatch.setattr("livedocs.page._Plain.highlight", broken)
+    page = load_page(site.page(fence("x = 1")), load_project(site.root))
+    (fault,) = page.faults or guard.missed(page, load_project(site.root))
+    assert "网站不能渲染这一页：KeyError('坏')" in fault.message
 
 
 def test_the_guard_runs_in_every_check(site, monkeypatch):
