@@ -227,6 +227,8 @@ class PageFile(MarkdownTextFile):
         self.memory: memory.Memory | None = None
 
     def collect(self):
+        gc.collect()  # 收回上一页渲染时的垃圾，其余的以后不再走一遍：不然页数越多，每一页越慢
+        gc.freeze()
         project = load_project(find_root(self.path))
         try:
             proof.load(project.root)
@@ -312,6 +314,10 @@ UNWRITTEN = pytest.StashKey[bool]()
 
 def pytest_collection():
     gc.freeze()  # 渲染页面时产生大量小对象；垃圾回收不必每次又走一遍已经导入的模块
+
+
+def pytest_collection_finish():
+    gc.freeze()  # 运行时也不必又走一遍收集到的各页
 
 
 @pytest.hookimpl(wrapper=True)

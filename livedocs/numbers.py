@@ -138,6 +138,8 @@ _TITLE = re.compile(r"[> \t]*(?:#{1,6}[ ]|!!!|\?\?\?|===)")
 _BROKEN_MARK = re.compile(r"<!--(?:=|given)")
 #: 记号或注释夹在一个数的中间：读者看到的是另一个数。
 _SPLIT = re.compile(r"[\d.](?:<!--.*?-->)+(?:\.?\d|[%％‰])")
+#: 一行里没有这些，就没有数也没有记号。
+_MAY_HAVE_ANY = re.compile(r"\d|<!--")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)")
 
 
@@ -255,6 +257,8 @@ def _scan_paragraph(paragraph: list[Visible], after: list[int], inputs: Program,
     header_cites = table and _cites(paragraph[0].text, sources)
     for row in paragraph:
         number, line, text = row.number, row.line, row.text
+        if not _MAY_HAVE_ANY.search(line):
+            continue
         masked, formulas, codes = _mask(text)
         taken: list[tuple[int, int]] = []
         for split in _SPLIT.finditer(str(line)):

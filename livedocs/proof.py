@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib.metadata
 import json
@@ -129,8 +130,13 @@ def load(root: Path) -> dict[str, dict] | None:
     path = root / FILE
     if not path.is_file():
         return None
+    return dict(_parsed(path.read_bytes()))
+
+
+@functools.lru_cache(maxsize=1)  # 每一页都来读它
+def _parsed(data: bytes) -> dict[str, dict]:
     try:
-        pages = json.loads(path.read_text(encoding="utf-8"))["pages"]
+        pages = json.loads(data.decode("utf-8"))["pages"]
         faults = [f"{name} 的{fault}" for name, entry in pages.items() if (fault := _fault(entry))]
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         faults = [repr(error)]
