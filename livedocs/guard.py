@@ -23,7 +23,7 @@ def _as_shown(page: Page) -> list[Fence]:
 
 
 def missed(page: Page, project: Project) -> list[Fault]:
-    """网站显示的与收集到的有没有差别；没有时是空列表。"""
+    """网站显示的与收集到的有没有差别；没有时是空列表。已经有 fault 的页面没有读完，不能再问。"""
     if page.site_error is not None:
         return [Fault(Origin(page.path, 1), f"网站不能渲染这一页：{page.site_error!r}")]
     return _lines_differ(page, project) or differences(page, page.shown, collected_code(page))
@@ -33,16 +33,17 @@ def _lines_differ(page: Page, project: Project) -> list[Fault]:
     """网站自己展开片段之后的各行，与追踪的各行的第一处差别。"""
     from mkdocs.utils.meta import get_data
 
-    lines = get_data(read_source(page.path))[0].split("\n")
+    body = get_data(read_source(page.path))[0]
     steps = project.markdown().preprocessors
-    if "snippet" not in steps:
+    if "snippet" not in steps or not body.strip():  # 空的页面，网站也不展开
         return []
+    lines = body.split("\n")
     for step in steps[: steps.get_index_for_name("snippet") + 1]:
         lines = step.run(lines)
     traced = page.lines[: len(lines)] if not any(page.lines[len(lines) :]) else page.lines  # 末尾补的空行不算
     for number, (site, ours) in enumerate(zip_longest(lines, map(str, traced))):
         if site != ours:
-            origin = page.lines[min(number, len(page.lines) - 1)].origin
+            origin = page.lines[min(number, len(page.lines) - 1)].origin if page.lines else Origin(page.path, 1)
             return [Fault(origin, f"展开片段之后的第 {number + 1} 行，网站的与收集到的不同：\n    网站：{site!r}\n    收集：{ours!r}")]
     return []
 

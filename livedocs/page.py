@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import re
+import secrets
 import shlex
 import textwrap
 from collections.abc import Callable
@@ -270,10 +271,14 @@ class _Watched(list):
 LIMITS = {"timeout": 600.0, "rtol": 0.1, "atol": 1.0}
 
 
+#: 围栏外面的 `<div>` 由这个记号认出；每个进程不同，作者自己写的 HTML 冒充不了。
+_TOKEN = secrets.token_hex(8)
+
+
 class ShownCode(HTMLParser):
     """HTML 里真正显示的代码（注释里的不算）：`blocks` 是每个 `<pre>` 的（语言, 文字），行号栏不算。
 
-    `fences` 是 `<div data-livedocs-fence>` 的编号，按显示的先后；`other_pre` 是不在它们里面的 `<pre>` 有几个。
+    `fences` 是套在外面的编号，按显示的先后；`other_pre` 是不在它们里面的 `<pre>` 有几个。
     """
 
     def __init__(self):
@@ -281,20 +286,24 @@ class ShownCode(HTMLParser):
         self.blocks: list[tuple[str, str]] = []
         self.fences: list[int] = []
         self.other_pre = 0
-        self._open: list[tuple[str, str, bool]] = []
+        self._open: list[tuple[str, list[str], bool]] = []
         self._text: list[str] | None = None
 
     def handle_starttag(self, tag, attrs):
+        if tag in ("xmp", "listing", "plaintext"):  # 过时的元素，浏览器照样当代码显示
+            self.other_pre += 1
         if tag not in ("div", "td", "table", "pre"):
             return
         attributes = dict(attrs)
-        fence = "data-livedocs-fence" in attributes
-        self._open.append((tag, attributes.get("class") or "", fence))
+        token, _, number = (attributes.get("data-fence") or "").partition("-")
+        fence = token == _TOKEN
+        self._open.append((tag, (attributes.get("class") or "").split(), fence))
         if fence:
-            self.fences.append(int(attributes["data-livedocs-fence"]))
-        if tag == "pre" and not any("linenos" in classes or "linenodiv" in classes for _, classes, _ in self._open):
+            self.fences.append(int(number))
+        if tag == "pre":
             self.other_pre += not any(fence for _, _, fence in self._open)
-            self._text = []
+            if not any("linenos" in classes or "linenodiv" in classes for _, classes, _ in self._open):
+                self._text = []
 
     def handle_endtag(self, tag):
         if tag == "pre" and self._text is not None:
@@ -312,17 +321,17 @@ class ShownCode(HTMLParser):
 
     def _language(self) -> str:
         for _, classes, _ in reversed(self._open):
-            for name in classes.split():
+            for name in classes:
                 if name.startswith("language-"):
                     return name.removeprefix("language-")
         return ""
 
 
 def shown_code(html: str) -> ShownCode:
-    """`html` 里显示的代码。"""
+    """`html` 里显示的代码。没有结束的注释像在浏览器里一样，吞掉后面的全部，所以不调用 `close()`。"""
     parser = ShownCode()
-    parser.feed(html)
-    parser.close()
+    # 三种写法，浏览器与 HTMLParser 的读法不同：空的注释、`--!>` 结束的注释、`<![CDATA[`（到第一个 `>` 为止）。
+    parser.feed(re.sub(r"<!---?>", "", html).replace("--!>", "-->").replace("<![", "<!?"))
     return parser
 
 
@@ -424,7 +433,7 @@ def _render(page: Page, body: str, skipped: int, project: Project) -> None:
             except Exception as error:  # 写法的错由 _check 说得更清楚；它没有发现的，守卫报告
                 page.site_error = page.site_error or error
                 shown = ""
-            return shown if shown is None else f'<div data-livedocs-fence="{len(recorded)}">{shown}</div>'
+            return shown if shown is None else f'<div data-fence="{_TOKEN}-{len(recorded)}">{shown}</div>'
 
         return both
 

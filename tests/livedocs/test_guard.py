@@ -53,6 +53,37 @@ def test_a_wrong_language_is_noticed(page, site):
     assert "网站：('python'" in guard.missed(page, load_project(site.root))[0].message
 
 
+#: 读者看得见、却不是围栏的代码，和浏览器里看不见的围栏：都要报告。
+UNCOLLECTED = {
+    "提示框叫 linenos": '!!! linenos "注意"\n\n        print(1)\n',
+    "行号栏的类": '<pre class="linenos">print(1)</pre>',
+    "行号栏里": '<table class="linenos"><tr><td><pre>print(1)</pre></td></tr></table>',
+    "过时的元素": "<xmp>\nprint(1)\n</xmp>",
+    "空的注释": "<!-->\n<pre>print(1)</pre>\n-->",
+    "叹号结束的注释": "<div>\n<!-- 甲 --!>\n<pre>print(1)</pre>\n</div>",
+    "CDATA": "<div>\n<![CDATA[>\n<pre>print(1)</pre>\n]]></div>",
+    "冒充编号": fence("x = 1") + '\n<div data-fence="0" class="language-python"><pre>x = 1</pre></div>',
+    "注释没有结束": "<div><!--</div>\n\n" + fence("x = 1"),
+    "标签没有结束": "<p><span title='>\n</p>\n\n" + fence("x = 1"),
+}
+
+
+@pytest.mark.parametrize("name", UNCOLLECTED)
+def test_code_around_the_fences_is_noticed(site, name):
+    project = load_project(site.root)
+    page = load_page(site.page(UNCOLLECTED[name]), project)
+    assert page.faults or guard.missed(page, project)
+
+
+@pytest.mark.parametrize("text", ["", "\n", " \n\n", "---\ntitle: x\n---\n", "\ufeff", "<div><![foo[ x</div>", '<div data-fence="x">甲</div>'])
+def test_a_page_without_code_is_read(site, text):
+    path = site.root / "docs" / "page.md"
+    path.write_text(text, encoding="utf-8")
+    project = load_project(site.root)
+    page = load_page(path, project)
+    assert page.faults == [] and guard.missed(page, project) == [] and page.fences == []
+
+
 @pytest.mark.parametrize("changed", ["别的", None])
 def test_a_line_traced_wrongly_is_noticed(page, site, changed):
     """追踪用的是自己的展开；网站的展开若不同，代码恰好相同也要报告。"""
