@@ -34,14 +34,8 @@ def _lines_differ(page: Page, project: Project) -> list[Fault]:
     from mkdocs.utils.meta import get_data
 
     body = get_data(read_source(page.path))[0]
-    steps = project.markdown().preprocessors
-    if "snippet" not in steps or not body.strip():  # 空的页面，网站也不展开
-        return []
-    lines = body.split("\n")
-    for step in steps[: steps.get_index_for_name("snippet") + 1]:
-        lines = step.run(lines)
-    traced = page.lines[: len(lines)] if not any(page.lines[len(lines) :]) else page.lines  # 末尾补的空行不算
-    for number, (site, ours) in enumerate(zip_longest(lines, map(str, traced))):
+    lines = project.expand(body.split("\n")) if body.strip() else []  # 空的页面，网站也不展开
+    for number, (site, ours) in enumerate(zip_longest(lines, page.lines, fillvalue="")):  # 末尾多几个空行不算
         if site != ours:
             origin = page.lines[min(number, len(page.lines) - 1)].origin if page.lines else Origin(page.path, 1)
             return [Fault(origin, f"展开片段之后的第 {number + 1} 行，网站的与收集到的不同：\n    网站：{site!r}\n    收集：{ours!r}")]

@@ -316,10 +316,6 @@ def pytest_collection():
     gc.freeze()  # 渲染页面时产生大量小对象；垃圾回收不必每次又走一遍已经导入的模块
 
 
-def pytest_collection_finish():
-    gc.freeze()  # 运行时也不必又走一遍收集到的各页
-
-
 @pytest.hookimpl(wrapper=True)
 def pytest_collect_file(file_path: Path, parent):
     collected = yield

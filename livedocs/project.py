@@ -31,6 +31,14 @@ class Project:
 
         return Markdown(extensions=self.extensions, extension_configs=self.extension_configs)
 
+    def expand(self, lines: list[str]) -> list[str]:
+        """网站自己展开 `--8<--` 之后的各行；没有用 pymdownx.snippets 的站点，原样返回。"""
+        steps = self.markdown().preprocessors
+        if "snippet" in steps:
+            for step in steps[: steps.get_index_for_name("snippet") + 1]:
+                lines = step.run(lines)
+        return lines
+
     def show(self, path: Path) -> str:
         """报告里写给人看的路径：相对于项目、用斜线。"""
         path = Path(path)

@@ -63,9 +63,7 @@ def page_hash(path: Path, project: Project) -> str:
 
 def shown_lines(path: Path, project: Project) -> list[str]:
     """页面的源文，片段都展开了；front matter 也在内，因为概要卡片显示它。"""
-    lines = read_source(path).split("\n")
-    md = project.markdown()
-    return md.preprocessors["snippet"].run(lines) if "snippet" in md.preprocessors else lines
+    return project.expand(read_source(path).split("\n"))
 
 
 def entry_of_page(page: Page, project: Project) -> Entry:

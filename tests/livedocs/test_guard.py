@@ -72,7 +72,9 @@ UNCOLLECTED = {
 def test_code_around_the_fences_is_noticed(site, name):
     project = load_project(site.root)
     page = load_page(site.page(UNCOLLECTED[name]), project)
-    assert page.faults or guard.missed(page, project)
+    (fault,) = page.faults or guard.missed(page, project)
+    what = {"注释没有结束": "不会显示在网页上", "标签没有结束": "不会显示在网页上"}.get(name, "有 1 段代码不是用围栏写的")
+    assert what in fault.message
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \n\n", "---\ntitle: x\n---\n", "\ufeff", "<div><![foo[ x</div>", '<div data-fence="x">甲</div>'])
