@@ -129,8 +129,10 @@ def chromium() -> Iterator:
         if os.environ.get("CI", "").lower() not in ("", "0", "false"):
             pytest.fail(message)
         pytest.skip(message)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
 
+    # 只有失败时才等满：忙的机器上，没有联网的解释器也要几十秒才载入。
+    expect.set_options(timeout=60_000)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
         yield browser

@@ -54,7 +54,6 @@ def new_tab(chromium, site, width=1280, **options):
         **{"color_scheme": "light", "permissions": ["clipboard-read", "clipboard-write"]} | options,
     )
     page = context.new_page()
-    page.set_default_timeout(20_000)
     return page, watch(context, page, site)
 
 

@@ -11,8 +11,6 @@ from site_tools import stopped_clock
 
 LAB = "labs/01-single-head-attention/"
 EXAMPLE = "examples/single_head_attention/"
-#: 载入解释器可能很慢：机器上还有别的测试。
-LOAD = 60_000
 
 
 @pytest.fixture
@@ -35,10 +33,10 @@ def status(one):
     return one.locator(".py-block__status")
 
 
-def run(one, timeout=LOAD) -> str:
+def run(one) -> str:
     """运行一段，返回结论。"""
     one.evaluate("block => block.run()")
-    expect(one).not_to_have_attribute("data-running", "", timeout=timeout)
+    expect(one).not_to_have_attribute("data-running", "")
     return status(one).text_content()
 
 
@@ -64,7 +62,7 @@ def test_the_first_run_says_the_size_shows_bytes_and_agrees_with_the_page(open_t
             document.querySelectorAll('.py-block__status')[5], {childList: true}) }"""
     )
     one.get_by_role("button", name="运行").click()
-    expect(status(one)).to_contain_text("与文档一致", timeout=LOAD)
+    expect(status(one)).to_contain_text("与文档一致")
     said = tab.evaluate("window.said")
     assert any(re.search(r"正在载入 Python：[\d.]+ / 13\.4 MB", text) for text in said), said
     assert "2.679046" in one.locator(".py-block__output").text_content()
@@ -108,7 +106,7 @@ def test_editing_by_keyboard_alone(lesson):
     lesson.keyboard.press("ControlOrMeta+End")
     lesson.keyboard.type('\nprint("多一行")')
     lesson.keyboard.press("ControlOrMeta+Enter")
-    expect(status(one)).to_contain_text("你改过这段代码：和原来的输出相比", timeout=LOAD)
+    expect(status(one)).to_contain_text("你改过这段代码：和原来的输出相比")
     assert one.locator(".web-diff__line--added").text_content().endswith("多一行")
     # Tab 在编辑器里缩进；Esc 之后的 Tab 离开。
     lesson.keyboard.press("Tab")
@@ -243,11 +241,11 @@ def test_a_blocked_download_is_explained_and_can_be_retried(open_tab):
     tab.route("**/pyodide.asm.wasm", lambda route: route.abort())
     one = block(tab, 1)
     one.get_by_role("button", name="运行").click()
-    expect(status(one)).to_have_text("没有载入", timeout=LOAD)
+    expect(status(one)).to_have_text("没有载入")
     expect(one.locator(".py-block__fault")).to_contain_text("请检查网络")
     tab.unroute("**/pyodide.asm.wasm")
     one.get_by_role("button", name="运行").click()
-    expect(status(one)).to_contain_text("与文档一致", timeout=LOAD)
+    expect(status(one)).to_contain_text("与文档一致")
 
 
 def test_instant_navigation_and_going_back(lesson):

@@ -21,7 +21,6 @@ def open_tab(chromium, site) -> Iterator:
         faults: list[str] = []
         opened.append((context, faults))
         tab = context.new_page()
-        tab.set_default_timeout(20_000)
         context.on(
             "request",
             lambda request: None

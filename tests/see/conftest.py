@@ -40,7 +40,6 @@ class Watched:
         self.context = browser.new_context(**defaults | options)
         self.faults: list[str] = []
         self.tab = self.context.new_page()
-        self.tab.set_default_timeout(8_000)
         self.context.on("request", lambda request: self.local(request.url, site))
         self.tab.on("console", lambda message: self.faults.append(message.text) if message.type == "error" else None)
         self.tab.on("pageerror", lambda error: self.faults.append(str(error)))

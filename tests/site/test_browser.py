@@ -26,7 +26,6 @@ def tab(chromium, site):
         permissions=["clipboard-read", "clipboard-write"],
     )
     page = context.new_page()
-    page.set_default_timeout(10_000)
     foreign, errors = [], []
     page.expected_errors = 0
 
@@ -96,6 +95,30 @@ def test_tabs_blocks_and_diagrams_survive_printing_and_going_back(tab):
     tab.wait_for_url("**/start/*")  # 主题把读到的一节写进网址
     assert_tabs_work(tab)
     assert tab.evaluate("window.stayed"), "整页重新载入了：即时跳转没有起作用"
+
+
+@pytest.mark.parametrize("while_waiting", [0, 60])
+def test_a_link_is_reached_although_the_reader_was_scrolling(tab, while_waiting):
+    """刚滚动过就点，等下一页时又滚动：到的是下一页的页首，网址里没有旧页的一节。"""
+    waiting = []
+    tab.route(f"**/{LAB}", lambda route: waiting.append(route))
+    tab.goto("start/")
+    tab.wait_for_load_state("networkidle")  # 有了网站地图，主题才用即时跳转
+    tab.evaluate("window.stayed = true")
+    link = tab.locator(f'.md-nav a[href$="{LAB}"]').first
+    link.scroll_into_view_if_needed()
+    tab.evaluate("document.getElementById('download').scrollIntoView(); scrollBy(0, 100)")
+    tab.wait_for_timeout(50)  # 主题 0.25 秒以后才写网址
+    link.dispatch_event("click")
+    tab.wait_for_timeout(500)
+    tab.mouse.wheel(0, while_waiting)
+    tab.wait_for_timeout(1000)
+    assert tab.evaluate("location.hash"), "主题没有写旧页的一节，这个测试试不出什么"
+    waiting[0].continue_()
+    tab.locator("h1", has_text="单头").wait_for()
+    tab.wait_for_timeout(500)
+    assert tab.evaluate("[location.hash, scrollY, window.stayed]") == ["", 0, True]
+    assert tab.url.endswith(f"/{LAB}")
 
 
 def assert_tabs_work(tab) -> None:

@@ -88,7 +88,6 @@ def test_packing_again_gives_the_same_bytes(site, tmp_path):
 def test_reading_searching_and_running_offline(chromium, unpacked):
     with served(unpacked) as url:
         context = chromium.new_context(base_url=url)
-        context.set_default_timeout(30_000)
         foreign, errors = [], []
 
         def only_here(route):
@@ -112,7 +111,7 @@ def test_reading_searching_and_running_offline(chromium, unpacked):
         block = page.locator('py-block[data-kind="run"]').nth(3)
         block.scroll_into_view_if_needed()
         block.get_by_role("button", name="运行").click()
-        expect(block).to_contain_text("与文档一致", timeout=60_000)
+        expect(block).to_contain_text("与文档一致")
 
         page.click(".md-search__input")
         page.keyboard.insert_text("因果掩码")

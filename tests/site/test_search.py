@@ -244,7 +244,6 @@ def tab(chromium, site):
         bypass_csp=True,  # wait_for_function 要用 eval
     )
     page = context.new_page()
-    page.set_default_timeout(10_000)
     page.requests, errors = [], []
     context.on("request", lambda request: page.requests.append(request.url))
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -382,7 +381,7 @@ def test_search_works_under_the_content_security_policy(chromium, site):
     page.goto("reference/glossary/")
     page.click(".md-search__input")
     page.keyboard.type("repeat_kv")
-    page.locator(".md-search-result__item mark", has_text="repeat_kv").first.wait_for(timeout=10_000)
+    page.locator(".md-search-result__item mark", has_text="repeat_kv").first.wait_for()
     context.close()
     assert not said
 

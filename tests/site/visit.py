@@ -79,7 +79,6 @@ class Reader:
         # 有拦截时浏览器不用缓存，所以每一页都像第一次来。
         self.context.route(lambda address: not self._ours(address), lambda route: route.abort())
         self.tab = self.context.new_page()
-        self.tab.set_default_timeout(15_000)
         self._visit = Visit("")
         self._open: set = set()
         self.context.on("request", self._request)

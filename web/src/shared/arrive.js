@@ -1,8 +1,8 @@
 /**
- * 带 `#` 的链接要真的到那个标题。
+ * 点了链接，就要到那个链接：有 `#` 到那个标题，没有就在页首，网址也是它。
  *
- * 主题的即时跳转先改网址，再去取正文，正文到了才转到 `#` 指的地方。等正文的时候读者滚动一下，主题就把滚动的位置
- * 记进 history.state，又按旧页的目录改掉网址里的 `#`；正文到了，它便当作后退，停在页首或那个位置。
+ * 主题的即时跳转先改网址，再去取正文。等正文的时候读者滚动一下（或刚滚动过），主题就把滚动的位置记进
+ * history.state，又按旧页的目录改掉网址里的 `#`；正文到了，它便当作后退，停在那个位置，网址里是旧页的一节。
  */
 
 /** 点过的、还没有到的链接。 @type {URL | null} */
@@ -13,7 +13,7 @@ export function watchArrival() {
     "click",
     ({ target }) => {
       const link = target instanceof Element ? target.closest("a") : null;
-      wanted = link?.hash ? new URL(link.href) : null;
+      wanted = link?.pathname ? new URL(link.href) : null; // 图里的 <a>、写坏的网址没有 pathname
     },
     { capture: true },
   );
@@ -27,6 +27,13 @@ export function arrive() {
   if (!link || link.pathname !== location.pathname) return;
   setTimeout(() => {
     const there = document.getElementById(decodeURIComponent(link.hash.slice(1)));
-    if (there && !there.matches(":target")) location.replace(link.hash);
+    if (there) {
+      if (!there.matches(":target")) location.replace(link.hash);
+    } else if (location.hash !== link.hash || scrollY > 0) {
+      const url = new URL(location.href); // 网址里别的部分可能已由图示写过
+      url.hash = link.hash;
+      history.replaceState(null, "", url);
+      scrollTo(0, 0);
+    }
   });
 }
