@@ -275,8 +275,13 @@ LIMITS = {"timeout": 600.0, "rtol": 0.1, "atol": 1.0}
 _TOKEN = secrets.token_hex(8)
 
 
+#: 浏览器不把里面的当正文显示的元素，与没有内容的元素。
+_UNSEEN = frozenset("audio canvas datalist iframe noembed noframes select template textarea title video".split())
+_VOID = frozenset("area base br col embed hr img input link meta param source track wbr".split())
+
+
 class ShownCode(HTMLParser):
-    """HTML 里真正显示的代码（注释里的不算）：`blocks` 是每个 `<pre>` 的（语言, 文字），行号栏不算。
+    """HTML 里真正显示的代码（注释与隐藏的元素里的不算）：`blocks` 是每个 `<pre>` 的（语言, 文字），行号栏不算。
 
     `fences` 是套在外面的编号，按显示的先后；`other_pre` 是不在它们里面的 `<pre>` 有几个。
     """
@@ -286,41 +291,50 @@ class ShownCode(HTMLParser):
         self.blocks: list[tuple[str, str]] = []
         self.fences: list[int] = []
         self.other_pre = 0
-        self._open: list[tuple[str, list[str], bool]] = []
+        self._open: list[tuple[str, list[str], bool, bool]] = []  # 标签、类、是不是围栏、看不看得见
         self._text: list[str] | None = None
 
     def handle_starttag(self, tag, attrs):
-        if tag in ("xmp", "listing", "plaintext"):  # 过时的元素，浏览器照样当代码显示
-            self.other_pre += 1
-        if tag not in ("div", "td", "table", "pre"):
+        if tag in _VOID:
             return
         attributes = dict(attrs)
+        style = (attributes.get("style") or "").replace(" ", "").lower()
+        hidden = tag in _UNSEEN or "hidden" in attributes or "display:none" in style
+        seen = not hidden and all(entry[3] for entry in self._open[-1:])
         token, _, number = (attributes.get("data-fence") or "").partition("-")
         fence = token == _TOKEN
-        self._open.append((tag, (attributes.get("class") or "").split(), fence))
+        self._open.append((tag, (attributes.get("class") or "").split(), fence, seen))
+        if not seen:
+            return
+        if tag in ("xmp", "listing", "plaintext"):  # 过时的元素，浏览器照样当代码显示
+            self.other_pre += 1
         if fence:
             self.fences.append(int(number))
         if tag == "pre":
-            self.other_pre += not any(fence for _, _, fence in self._open)
-            if not any("linenos" in classes or "linenodiv" in classes for _, classes, _ in self._open):
+            self.other_pre += not any(fence for _, _, fence, _ in self._open)
+            if not any("linenos" in classes or "linenodiv" in classes for _, classes, _, _ in self._open):
                 self._text = []
+
+    def handle_startendtag(self, tag, attrs):
+        self.handle_starttag(tag, attrs)
+        if any(entry[0] in ("svg", "math") for entry in self._open):  # 别处的 `/>` 浏览器当作 `>`
+            self.handle_endtag(tag)
 
     def handle_endtag(self, tag):
         if tag == "pre" and self._text is not None:
             self.blocks.append((self._language(), "".join(self._text).strip("\n")))
             self._text = None
-        if tag in ("div", "td", "table", "pre"):
-            for index in range(len(self._open) - 1, -1, -1):
-                if self._open[index][0] == tag:
-                    del self._open[index:]
-                    break
+        for index in range(len(self._open) - 1, -1, -1):
+            if self._open[index][0] == tag:
+                del self._open[index:]
+                break
 
     def handle_data(self, data):
         if self._text is not None:
             self._text.append(data)
 
     def _language(self) -> str:
-        for _, classes, _ in reversed(self._open):
+        for _, classes, _, _ in reversed(self._open):
             for name in classes:
                 if name.startswith("language-"):
                     return name.removeprefix("language-")
@@ -562,7 +576,7 @@ def _unrecognised(page: Page, recorded: list[Fence], shown: ShownCode) -> None:
     for fence in recorded:
         if id(fence) not in visible:
             hidden.update(range(fence.start, fence.end))
-            page.faults.append(Fault(fence.origin, "这个围栏不会显示在网页上（在注释或缩进代码里）；删除它，或让它显示"))
+            page.faults.append(Fault(fence.origin, "这个围栏不会显示在网页上（在注释、缩进代码或隐藏的元素里）；删除它，或让它显示"))
     for number, line in enumerate(page.lines):
         if number in inside or number in hidden:
             continue

@@ -53,7 +53,7 @@ def test_a_wrong_language_is_noticed(page, site):
     assert "网站：('python'" in guard.missed(page, load_project(site.root))[0].message
 
 
-#: 读者看得见、却不是围栏的代码，和浏览器里看不见的围栏：都要报告。
+#: 读者看得见、却不是围栏的代码。
 UNCOLLECTED = {
     "提示框叫 linenos": '!!! linenos "注意"\n\n        print(1)\n',
     "行号栏的类": '<pre class="linenos">print(1)</pre>',
@@ -63,18 +63,35 @@ UNCOLLECTED = {
     "叹号结束的注释": "<div>\n<!-- 甲 --!>\n<pre>print(1)</pre>\n</div>",
     "CDATA": "<div>\n<![CDATA[>\n<pre>print(1)</pre>\n]]></div>",
     "冒充编号": fence("x = 1") + '\n<div data-fence="0" class="language-python"><pre>x = 1</pre></div>',
+}
+#: 检查得到、读者却看不见的围栏。
+UNSEEN = {
     "注释没有结束": "<div><!--</div>\n\n" + fence("x = 1"),
     "标签没有结束": "<p><span title='>\n</p>\n\n" + fence("x = 1"),
+    "hidden": f'<div hidden markdown="1">\n\n{fence("x = 1")}\n\n</div>',
+    "不显示": f'<div style="Display : none" markdown="1">\n\n甲<br>\n\n{fence("x = 1")}\n\n</div>',
+    "没有结束的 template": f"<div><template/></div>\n\n<div><template/>\n\n{fence('x = 1')}\n",
 }
 
 
-@pytest.mark.parametrize("name", UNCOLLECTED)
+@pytest.mark.parametrize("name", UNCOLLECTED | UNSEEN)
 def test_code_around_the_fences_is_noticed(site, name):
     project = load_project(site.root)
-    page = load_page(site.page(UNCOLLECTED[name]), project)
+    page = load_page(site.page((UNCOLLECTED | UNSEEN)[name]), project)
     (fault,) = page.faults or guard.missed(page, project)
-    what = {"注释没有结束": "不会显示在网页上", "标签没有结束": "不会显示在网页上"}.get(name, "有 1 段代码不是用围栏写的")
-    assert what in fault.message
+    assert ("有 1 段代码不是用围栏写的" if name in UNCOLLECTED else "这个围栏不会显示在网页上") in fault.message
+
+
+@pytest.mark.parametrize("start, end", [
+    ("<details", "</details>"), ('<div style="display: block"', "</div>"),
+    ("<div><template>甲</template><br><p hidden>乙</p></div>\n\n<section", "</section>"),
+    ("<svg><title/><path d=''/></svg>\n\n<div", "</div>"),
+])  # fmt: skip
+def test_code_in_a_visible_element_is_collected(site, start, end):
+    project = load_project(site.root)
+    page = load_page(site.page(f'{start} markdown="1">\n\n{fence("x = 1")}\n\n{end}'), project)
+    assert page.faults == [] and guard.missed(page, project) == []
+    assert [each.content for each in page.fences] == ["x = 1\n"]
 
 
 @pytest.mark.parametrize("text", ["", "\n", " \n\n", "---\ntitle: x\n---\n", "\ufeff", "<div><![foo[ x</div>", '<div data-fence="x">甲</div>'])
