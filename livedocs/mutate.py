@@ -57,13 +57,11 @@ KINDS: dict[str, tuple[str, float | None]] = {
     "number": ("正文里绑定的、给定的数，每个数字加一、减一", 1.0),
     "notebook": ("notebook 存下的文字与图片", 1.0),
     "transcript": ("脚本的运行记录，每个数字、每一行", 1.0),
-    "download": ("下载的字节（抽样）", 1.0),
+    "download": ("下载的每个字节", 1.0),
     "marker": ("片段标记：引入的行与脚本里的标记", None),
     "code": ("脚本里的运算符、比较、常量、坐标轴、切片", 0.95),
     "loose": ("没有记号的数：引用的、行内代码里的常量", None),
 }
-#: 没有指定 --sample 时，每个下载文件取多少个字节。
-DOWNLOAD_BYTES = 60
 EQUIVALENTS = Path("tests") / "lessons" / "equivalent-mutants.toml"
 LESSONS = Path("tests") / "lessons"
 _JUNK = {".git", ".venv", "venv", "node_modules", "__pycache__", ".cache", ".hypothesis", ".pytest_cache", ".ruff_cache"}
@@ -133,25 +131,13 @@ def _selected(project: Project, patterns: list[str], documents: list[Path], scri
 
 
 def sampled(found: list[Mutant], each: int | None, seed: int) -> list[Mutant]:
-    """每类取 `each` 个；不指定时只有下载取一部分。"""
+    """每类取 `each` 个；不指定时全部。"""
     kept: list[Mutant] = []
     for kind in KINDS:
         group = [mutant for mutant in found if mutant.kind == kind]
-        if each is not None:
-            if len(group) > each:
-                group = random.Random(f"{seed}:{kind}").sample(group, each)
-        elif kind == "download":
-            group = _some_bytes(group, seed)
+        if each is not None and len(group) > each:
+            group = random.Random(f"{seed}:{kind}").sample(group, each)
         kept += sorted(group, key=lambda mutant: (mutant.path, mutant.start, mutant.new))
-    return kept
-
-
-def _some_bytes(group: list[Mutant], seed: int) -> list[Mutant]:
-    kept = []
-    for path in sorted({mutant.path for mutant in group}):
-        own = [mutant for mutant in group if mutant.path == path]
-        middle = own[1:-3]
-        kept += own[:1] + own[-3:] + random.Random(f"{seed}:{path}").sample(middle, min(DOWNLOAD_BYTES, len(middle)))
     return kept
 
 
@@ -589,7 +575,7 @@ def _batches(todo: list[Mutant]) -> list[list[Mutant]]:
         groups.setdefault((mutant.path, mutant.kind), []).append(mutant)
     batches = []
     for (_, kind), group in groups.items():
-        size = {"code": 4, "marker": 6, "notebook": 10_000, "transcript": 60, "download": 60}.get(kind, 250)
+        size = {"code": 4, "marker": 6, "notebook": 10_000, "transcript": 60, "download": 5_000}.get(kind, 250)
         batches += [group[i : i + size] for i in range(0, len(group), size)]
     return sorted(batches, key=lambda batch: batch[0].kind not in ("notebook", "code"))
 
@@ -600,8 +586,8 @@ def _check_agreement(pool, options, outcome: Outcome, chosen: list[Mutant]) -> N
     running = []
     for kind in KINDS:
         entries = [e for e in outcome.entries if e["kind"] == kind and e["outcome"] in ("killed", "survived") and e["key"] in by_key]
-        if kind == "download":  # 末尾的换行由 tests/site 里的测试管，那要构建整个网站
-            entries = [e for e in entries if e["by"].startswith("docs/")]
+        if kind == "download":  # 末尾的换行只由 tests/site 里的测试管，那要构建整个网站
+            entries = [e for e in entries if "末尾" not in e["change"]]
         rng = random.Random(f"{options.seed}:agree:{kind}")
         rng.shuffle(entries)
         alive = [e for e in entries if e["outcome"] == "survived"][: options.agree // 2]

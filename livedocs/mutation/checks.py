@@ -379,10 +379,12 @@ class Bench:
     # ------------------------------------------------------------ 下载
 
     def _download(self, mutant: Mutant) -> Verdict:
-        """读者下载到的文字换掉一个字节：展示它的页面，以及逐字节比较下载的测试，应当看得出来。"""
+        """读者下载到的文字换掉一个字节：逐字节比较下载的测试，以及展示它的页面，应当看得出来。"""
         source = self.root / mutant.path
         data = bytearray(publish.published(source).encode("utf-8"))
         data[mutant.start : mutant.end] = mutant.new.encode("latin-1")
+        if failure := self._download_test(source, bytes(data)):
+            return Verdict(True, failure)
         for path in self.using(source.name):
             page = load_page(path, self.project)
             for block in page.blocks:
@@ -392,25 +394,24 @@ class Bench:
                     failure = _block_failure(block, page, self.project, PageRun(path, page.blocks))
                 if failure:
                     return Verdict(True, failure)
-        failure = self._download_test(source, bytes(data))
-        return Verdict(failure is not None, failure or "")
+        return Verdict(False)
 
     def _download_test(self, source: Path, data: bytes) -> str | None:
-        """tests/site/test_downloads.py 里逐字节比较的那个测试，给它一个只有下载的网站。"""
+        """tests/site/test_downloads.py 里逐字节比较的那个测试，给它一个只有这个下载的网站。"""
         tests = self.root / "tests" / "site" / "test_downloads.py"
         if not tests.is_file():
             return None
-        import tempfile
-
-        with tempfile.TemporaryDirectory() as folder:
-            target = Path(folder) / "code"
-            target.mkdir()
-            for path in publish.scripts(self.root / "code"):
-                (target / path.name).write_bytes(data if path == source else publish.published(path).encode("utf-8"))
-            try:
-                self._downloads_module(tests).test_every_script_is_downloadable_byte_for_byte(SimpleNamespace(folder=Path(folder)))
-            except AssertionError:
-                return "tests/site/test_downloads.py：下载与已发布的文字不同"
+        module = self._downloads_module(tests)
+        module.scripts = lambda folder: [source]
+        target = self.root / "site" / "code" / source.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(data)
+        try:
+            module.test_every_script_is_downloadable_byte_for_byte(SimpleNamespace(folder=target.parents[1]))
+        except AssertionError:
+            return "tests/site/test_downloads.py：下载与已发布的文字不同"
+        finally:
+            target.unlink()
         return None
 
     def _downloads_module(self, tests: Path):
