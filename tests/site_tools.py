@@ -12,7 +12,8 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -185,6 +186,24 @@ class Project:
         config.plugins.on_startup(command="build", dirty=False)
         build(config)
         return (self.site / "index.html").read_text(encoding="utf-8")
+
+
+def until(tab, condition: Callable[[], object]) -> None:
+    """等到 `condition()` 成立；等的时候网页照常运行，路由与事件照常处理。"""
+    end = time.monotonic() + 60
+    while not condition():
+        assert time.monotonic() < end, "等了 60 秒"
+        tab.wait_for_timeout(20)
+
+
+def let_pass(tab, milliseconds: int) -> None:
+    """在网页自己的时钟里等：此前设下、更早到点的计时器都已经跑过，机器再慢也是这样。"""
+    tab.evaluate("time => new Promise(done => setTimeout(done, time))", milliseconds)
+
+
+def wait_for_sitemap(tab) -> None:
+    """等主题取到网站地图：在那以前点链接是整页载入，不是即时跳转。"""
+    tab.wait_for_load_state("networkidle")
 
 
 @contextlib.contextmanager

@@ -116,6 +116,7 @@ def test_editing_by_keyboard_alone(lesson):
         lesson.keyboard.press("Tab")
     expect(editor).not_to_be_focused()
     one.get_by_role("button", name="复制").click()
+    expect(status(one)).to_have_text("已复制")  # 写剪贴板要等
     assert "多一行" in lesson.evaluate("navigator.clipboard.readText()")
     one.get_by_role("button", name="复原").click()
     assert "多一行" not in editor.text_content()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from playwright.sync_api import expect
 from site_tools import ROOT, Site
 
 from livedocs import web
@@ -9,6 +10,7 @@ from livedocs import web
 LESSON = "chapters/03-1-attention-pipeline/"
 LAB = "labs/01-single-head-attention/"
 NOTEBOOK = "labs/02-causal-attention/"
+WIDGETS = "attention-explorer, head-shapes, kv-cache, rope-rotation"
 
 
 def axe_source() -> str:
@@ -24,6 +26,13 @@ def addresses(site: Site) -> list[str]:
 def set_scheme(tab, scheme: str) -> None:
     """换成浅色（default）或深色（slate）。"""
     tab.evaluate("scheme => document.body.setAttribute('data-md-color-scheme', scheme)", scheme)
+
+
+def mount_widgets(tab) -> None:
+    """等这一页的部件全都换好：图示要滚动到附近才载入。"""
+    for widget in tab.locator(WIDGETS).all():
+        widget.scroll_into_view_if_needed()
+    expect(tab.locator("[data-loading]")).to_have_count(0)
 
 
 def source(path: str) -> str:

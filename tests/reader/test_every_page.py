@@ -11,12 +11,11 @@
 from __future__ import annotations
 
 import pytest
-from reader_tools import LESSON, addresses, axe_source, set_scheme
+from reader_tools import LESSON, addresses, axe_source, mount_widgets, set_scheme
 
 #: 分成几份，好让几个进程分着做。
 PARTS = 4
 SCHEMES = {"default": "浅色", "slate": "深色"}
-WIDGETS = "attention-explorer, head-shapes, kv-cache, rope-rotation"
 
 #: 代码里每一种（字的颜色, 底色）的对比度；底色取最近的不透明的一层。
 COLOURS = """() => {
@@ -108,9 +107,7 @@ def look(tab, path: str, axe: str) -> list[str]:
     faults = []
     tab.set_viewport_size({"width": 1280, "height": 900})
     tab.goto(path)
-    for widget in tab.locator(WIDGETS).all():
-        widget.scroll_into_view_if_needed()
-        widget.locator(":scope :not(slot)").first.wait_for(state="attached")
+    mount_widgets(tab)
     tab.evaluate(axe + "; undefined")
     for scheme, name in SCHEMES.items():
         set_scheme(tab, scheme)
@@ -172,9 +169,10 @@ def test_what_opens_on_demand_is_accessible_too(open_tab):
     tab.locator(".keys-help").wait_for()
     faults += [f"键盘操作：{one}" for one in opinions(tab)]
     tab.keyboard.press("Escape")
+    tab.locator(".keys-help").wait_for(state="detached")  # 表没有关好，按键还归它
     tab.keyboard.press("/")
-    tab.keyboard.type("softmax")
-    tab.locator(".md-search-result__item").first.wait_for()
+    tab.keyboard.insert_text("softmax")  # 一次写入，结果只出来一次
+    tab.locator(".md-search-result__item mark").first.wait_for()  # 取索引时先有一条“正在取”
     faults += [f"搜索的结果：{one}" for one in opinions(tab)]
     tab.keyboard.press("Escape")
     tab.set_viewport_size({"width": 390, "height": 800})

@@ -9,6 +9,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from reader_tools import LESSON, source
+from site_tools import let_pass, until, wait_for_sitemap
 
 from livedocs import english, glossary
 from livedocs.html_text import in_article, pieces
@@ -210,6 +211,7 @@ def test_a_tap_explains_and_the_note_leads_on(open_tab):
 def test_terms_still_work_after_instant_navigation(open_tab):
     tab = open_tab()
     tab.goto(SHORT)
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     tab.locator(".md-footer__link--next").press("Enter")
     tab.locator("h1", has_text="kv_cache_cost").wait_for()
@@ -223,7 +225,7 @@ def test_a_term_is_reached_on_a_slow_network(open_tab):
     tab, waiting = open_tab(), []
     tab.goto(LESSON)
     tab.route("**/glossary/", lambda route: waiting.append(route))
-    tab.wait_for_load_state("networkidle")  # 有了网站地图，主题才用即时跳转
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     term = tab.locator("a.term").first
     term.scroll_into_view_if_needed()
@@ -232,8 +234,10 @@ def test_a_term_is_reached_on_a_slow_network(open_tab):
     term.click()
     tab.wait_for_url("**/glossary/#*")  # 网址先变，正文后到
     tab.mouse.wheel(0, 300)
-    tab.wait_for_timeout(1000)
+    until(tab, lambda: tab.evaluate("scrollY") != left)
+    let_pass(tab, 500)
     assert tab.evaluate("history.state !== null"), "主题没有记滚动的位置，这个测试试不出什么"
+    until(tab, lambda: waiting)
     waiting[0].continue_()
     row = tab.locator("tr:target")
     row.wait_for()
@@ -242,7 +246,7 @@ def test_a_term_is_reached_on_a_slow_network(open_tab):
     assert 0 <= box["y"] < 900
     tab.go_back()
     tab.locator("h1", has_text="3.1").wait_for()
-    tab.wait_for_timeout(500)
+    let_pass(tab, 500)
     assert abs(tab.evaluate("scrollY") - left) < 50
 
 

@@ -177,12 +177,17 @@ def test_axe_finds_nothing(show, scheme):
     for name in PAGES:
         element = Element(tab, name)
         assert element.find('[aria-live="polite"]').count() == 1
-    tab.wait_for_timeout(300)  # 颜色的过渡结束
+    tab.evaluate(SETTLED)
     tab.evaluate(AXE.read_text(encoding="utf-8"))
     found = tab.evaluate("axe.run([...document.querySelectorAll('article > *')]).then(result => result.violations)")
     assert not [(rule["id"], [node["target"] for node in rule["nodes"]][:3]) for rule in found]
 
 
+#: 等颜色的过渡结束，影子树里的也等。
+SETTLED = """async () => {
+    const roots = [document, ...[...document.querySelectorAll('*')].map(one => one.shadowRoot).filter(Boolean)];
+    await Promise.allSettled(roots.flatMap(root => root.getAnimations()).map(one => one.finished));
+}"""
 AXE = Path(__file__).resolve().parents[2] / "web" / "node_modules" / "axe-core" / "axe.min.js"
 
 

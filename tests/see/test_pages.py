@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from see_tools import PAGES, STARTS, Element
+from site_tools import let_pass, until, wait_for_sitemap
 
 
 def test_without_scripts_every_picture_is_there(open_tab):
@@ -18,6 +19,7 @@ def test_instant_navigation_and_going_back(open_tab):
     loaded, far = [], []
     tab.on("request", lambda request: loaded.append(request.url.rpartition("/")[2]))
     tab.goto("start/")
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     said = {}
     for name, path in PAGES.items():
@@ -43,6 +45,28 @@ def test_instant_navigation_and_going_back(open_tab):
         assert Element(tab, name).said() == said[name]
         tab.go_back()
     assert tab.evaluate("window.stayed"), "整页重新载入了"
+
+
+def test_a_change_just_before_leaving_does_not_mark_the_next_page(open_tab):
+    """改了图示马上点链接：网址先变成下一页的，图示却还在；状态不能写进那个网址。"""
+    tab, waiting = open_tab(), []
+    tab.goto(PAGES["rope-rotation"])
+    wait_for_sitemap(tab)
+    host = Element(tab, "rope-rotation").host
+    tab.route(f"**/{PAGES['kv-cache']}", lambda route: waiting.append(route))
+    host.evaluate("""(host, path) => {
+        const slider = host.shadowRoot.querySelector('input[type=range]');
+        slider.value = Number(slider.value) + 1;
+        slider.dispatchEvent(new Event('input', { bubbles: true }));
+        document.querySelector(`.md-nav a[href$="${path}"]`).click();
+    }""", PAGES["kv-cache"])  # fmt: skip
+    assert "查询在位置 6" in Element(tab, "rope-rotation").said()
+    let_pass(tab, 300)
+    assert tab.evaluate("location.pathname").endswith(PAGES["kv-cache"])
+    until(tab, lambda: waiting)
+    waiting[0].continue_()
+    tab.locator("h1", has_text="3.3").wait_for()
+    assert tab.evaluate("location.search") == ""
 
 
 def change(element: Element) -> None:

@@ -42,9 +42,15 @@ _ANSWERED = """before => window.answers > before
     && !document.querySelector('.md-search-result__list').textContent.includes('正在取搜索索引')"""
 
 
+def wait_for_search(page) -> None:
+    """等搜索准备好：worker 就绪时主题先查一次框里的字（空的），答复会被当成下一次查询的。"""
+    page.locator(".md-search-result__meta", has_not_text="正在初始化搜索引擎").wait_for(state="attached")
+
+
 def type_query(page, text: str) -> None:
     """在搜索框里键入 `text`（原有的字先选中，于是换掉），等到这一次的结果出来。"""
     if not page.evaluate("'answers' in window"):
+        wait_for_search(page)
         page.evaluate(_WATCH)
     if not page.evaluate("document.activeElement.matches('.md-search__input')"):
         page.click(".md-search__input")

@@ -5,9 +5,11 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from search_tools import type_query
-from site_tools import ROOT
+from site_tools import ROOT, let_pass, until, wait_for_sitemap
 
 from livedocs.publish import published
 
@@ -42,17 +44,24 @@ def tab(chromium, site):
     assert len(errors) <= page.expected_errors, errors
 
 
+def wait_for_page(tab, path: str, title: str) -> None:
+    """等到了 `path` 这一页：网址先变，正文后到；主题把读到的一节、图示把状态写进网址。"""
+    tab.wait_for_url(re.compile(rf"/repo/{path}([?#].*)?$"))
+    tab.locator("h1", has_text=title).wait_for()
+
+
 def test_formulas_survive_instant_navigation(tab):
     tab.goto("start/")
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     tab.click(f'.md-nav a[href$="{LAB}"]')
-    tab.wait_for_url(f"**/{LAB}")
+    wait_for_page(tab, LAB, "实验 01")
     assert_typeset(tab)
     tab.click(f'.md-nav a[href$="{NOTEBOOK}"]')
-    tab.wait_for_url(f"**/{NOTEBOOK}")
+    wait_for_page(tab, NOTEBOOK, "实验 02")
     assert_typeset(tab)
     tab.go_back()
-    tab.wait_for_url(f"**/{LAB}")
+    wait_for_page(tab, LAB, "实验 01")
     assert_typeset(tab)
     assert tab.evaluate("window.stayed"), "整页重新载入了：即时跳转没有起作用"
 
@@ -69,13 +78,14 @@ def assert_typeset(tab) -> None:
 
 def test_tabs_blocks_and_diagrams_survive_printing_and_going_back(tab):
     tab.goto("start/")
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     assert_tabs_work(tab)
     tab.click(f'.md-nav a[href$="{LAB}"]')
-    tab.wait_for_url(f"**/{LAB}")
+    wait_for_page(tab, LAB, "实验 01")
     tab.locator("py-block[data-ready]").first.wait_for()
     tab.click('.md-nav a[href$="chapters/03-attention/"]')
-    tab.wait_for_url("**/chapters/03-attention/")
+    wait_for_page(tab, "chapters/03-attention/", "第 3 章")
     for media in ("print", "screen"):
         tab.emulate_media(media=media)
         tab.evaluate(f"window.dispatchEvent(new Event('{'before' if media == 'print' else 'after'}print'))")
@@ -87,14 +97,23 @@ def test_tabs_blocks_and_diagrams_survive_printing_and_going_back(tab):
     slider.press("ArrowRight")
     assert slider.input_value() != before
     tab.go_back()
-    tab.wait_for_url(f"**/{LAB}*")
+    wait_for_page(tab, LAB, "实验 01")
     block = tab.locator("py-block[data-ready]").first
     block.get_by_role("button", name="编辑").click()
     block.locator(".cm-content").wait_for()
     tab.go_back()
-    tab.wait_for_url("**/start/*")  # 主题把读到的一节写进网址
+    wait_for_page(tab, "start/", "怎样使用本站")
     assert_tabs_work(tab)
     assert tab.evaluate("window.stayed"), "整页重新载入了：即时跳转没有起作用"
+
+
+#: 滚动，接着就点：主题 0.25 秒以后才写网址，机器再慢也是先点。
+SCROLL_AND_CLICK = """async link => {
+    document.getElementById('download').scrollIntoView();
+    scrollBy(0, 100);
+    await new Promise(requestAnimationFrame);
+    link.click();
+}"""
 
 
 @pytest.mark.parametrize("while_waiting", [0, 60])
@@ -103,20 +122,20 @@ def test_a_link_is_reached_although_the_reader_was_scrolling(tab, while_waiting)
     waiting = []
     tab.route(f"**/{LAB}", lambda route: waiting.append(route))
     tab.goto("start/")
-    tab.wait_for_load_state("networkidle")  # 有了网站地图，主题才用即时跳转
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     link = tab.locator(f'.md-nav a[href$="{LAB}"]').first
     link.scroll_into_view_if_needed()
-    tab.evaluate("document.getElementById('download').scrollIntoView(); scrollBy(0, 100)")
-    tab.wait_for_timeout(50)  # 主题 0.25 秒以后才写网址
-    link.dispatch_event("click")
-    tab.wait_for_timeout(500)
+    link.evaluate(SCROLL_AND_CLICK)
+    until(tab, lambda: tab.evaluate("location.hash"))  # 主题写了旧页的一节；没有写，这个测试试不出什么
+    wanted = tab.evaluate("scrollY") + while_waiting
     tab.mouse.wheel(0, while_waiting)
-    tab.wait_for_timeout(1000)
-    assert tab.evaluate("location.hash"), "主题没有写旧页的一节，这个测试试不出什么"
+    until(tab, lambda: tab.evaluate("scrollY") == wanted)
+    let_pass(tab, 500)  # 主题记下滚动的位置
+    until(tab, lambda: waiting)
     waiting[0].continue_()
     tab.locator("h1", has_text="单头").wait_for()
-    tab.wait_for_timeout(500)
+    let_pass(tab, 500)
     assert tab.evaluate("[location.hash, scrollY, window.stayed]") == ["", 0, True]
     assert tab.url.endswith(f"/{LAB}")
 
@@ -132,6 +151,7 @@ def assert_tabs_work(tab) -> None:
 
 def test_formulas_are_there_after_following_a_search_result(tab):
     tab.goto("start/")
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     type_query(tab, "单头因果注意力")
     tab.click(".md-search-result__item a >> nth=0")
@@ -150,7 +170,7 @@ def test_the_dark_scheme_reaches_text_code_and_diagrams(tab):
     tab.click(toggle)  # 跟随系统 → 浅色
     tab.click(toggle)  # 浅色 → 深色
     tab.wait_for_selector('body[data-md-color-scheme="slate"]')
-    tab.wait_for_timeout(300)
+    tab.evaluate("Promise.allSettled(document.getAnimations().map(one => one.finished))")  # 颜色的过渡结束
     dark = tab.evaluate(script)
     assert all(one != other for one, other in zip(light, dark, strict=True)), (light, dark)
     tab.click(f'.md-nav a[href$="{NOTEBOOK}"]')

@@ -103,7 +103,8 @@ def test_reading_searching_and_running_offline(chromium, unpacked):
 
         page.goto("")
         page.locator(f'.md-nav a[href$="{LAB}"]').first.click()
-        page.wait_for_url(f"**/{LAB}")
+        page.wait_for_url(f"**/{LAB}*")
+        expect(page.locator("h1")).to_contain_text("实验 01")  # 网址先变，正文后到；首页也有公式
         formula = page.locator(".katex").first
         assert "KaTeX_Main" in formula.evaluate("element => getComputedStyle(element).fontFamily")
         assert page.evaluate("document.fonts.ready.then(fonts => [...fonts].some(font => font.status === 'loaded'))")

@@ -99,7 +99,7 @@ def test_the_old_page_is_valid_html(served, tmp_path):
 def test_a_renamed_anchor_still_scrolls_to_its_section(served, chromium):
     page = chromium.new_page(viewport={"width": 1000, "height": 700})
     page.goto(served[0] + "chapters/new/#old-c")
-    page.wait_for_function("document.querySelector('#c').getBoundingClientRect().top < 200")
+    page.wait_for_function("() => document.querySelector('#c').getBoundingClientRect().top < 200")
     # 标题没有被页眉挡住。
     assert (
         page.evaluate(

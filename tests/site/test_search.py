@@ -11,8 +11,8 @@ from types import SimpleNamespace
 
 import pytest
 from mkdocs.exceptions import PluginError
-from search_tools import Query, golden, location, rank, ranking, type_query, verdict
-from site_tools import ROOT
+from search_tools import Query, golden, location, rank, ranking, type_query, verdict, wait_for_search
+from site_tools import ROOT, let_pass, until, wait_for_sitemap
 
 from livedocs import search, web
 from livedocs.sections import sections
@@ -314,7 +314,9 @@ def test_an_input_method_searches_when_the_word_is_chosen(tab):
     """拼写到一半时不查（框里是拼音），用鼠标选了字就查。"""
     tab.goto("start/")
     tab.click(".md-search__input")
-    tab.locator("#__search:checked").wait_for(state="attached")  # 得到焦点时主题也读一次框里的字；等它读过
+    # 就绪时、得到焦点时，主题也各读一次框里的字；等它读过。
+    wait_for_search(tab)
+    tab.locator("#__search:checked").wait_for(state="attached")
     keyboard = tab.context.new_cdp_session(tab)
     for letters in ("y", "yan", "yan ma"):
         keyboard.send("Input.imeSetComposition", {"text": letters, "selectionStart": 0, "selectionEnd": len(letters)})
@@ -342,15 +344,18 @@ def test_the_index_comes_with_the_first_query_and_only_once(tab, site):
 
 def test_enter_opens_the_best_section_and_marks_the_words(tab, site):
     tab.goto("start/")
+    wait_for_sitemap(tab)
     tab.evaluate("window.stayed = true")
     type_query(tab, "因果掩码")
     tab.keyboard.press("Enter")
     tab.wait_for_url("**/chapters/03-attention/?h=*")
     assert location(tab.url, site.url) == "chapters/03-attention/#causal-mask"
-    assert tab.locator("mark[data-md-highlight]", has_text="因果掩码").count() > 0
+    tab.locator(".md-content h1", has_text="第 3 章").wait_for()  # 网址先变，正文后到
+    tab.locator("mark[data-md-highlight]", has_text="因果掩码").first.wait_for(state="attached")
     assert tab.evaluate("window.stayed"), "整页重新载入了：即时跳转没有起作用"
     # 打开以后主题才让搜索框失去焦点；早了，下面的字就写不进去。
     tab.wait_for_function("!document.activeElement.matches('.md-search__input')")
+    let_pass(tab, 150)  # 跳转之后 0.125 秒，主题再收一次搜索框；早了，又收起来了
     type_query(tab, "右移一位")
     assert ranking(tab, site.url)[0].endswith(("#shift-by-one", "#who-shifts"))
     assert len(indexes(tab)) == 1
@@ -411,6 +416,7 @@ def test_waiting_for_the_index_is_told(tab):
     tab.click(".md-search__input")
     tab.keyboard.insert_text("掩码")
     tab.locator(".md-search-result__list", has_text="正在取搜索索引").wait_for()
+    until(tab, lambda: held)
     held[0].continue_()
     tab.locator(".md-search-result__list mark", has_text="掩码").first.wait_for()
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import visit
 from fontTools.ttLib import TTFont
-from site_tools import ROOT
+from site_tools import ROOT, until
 
 from livedocs import fonts, web
 
@@ -147,8 +147,7 @@ def test_a_faulty_page_is_noticed(chromium, site):
         assert f"还没有人要就取了 {interpreter}" in found
         assert not seen.shifts
         reader.tab.evaluate("window.scrollTo(0, 0); document.querySelector('p').style.marginTop = '300px'")
-        reader.tab.wait_for_timeout(200)
-        assert reader.tab.evaluate("window.shifts")
+        until(reader.tab, lambda: reader.tab.evaluate("window.shifts"))
     finally:
         reader.close()
 

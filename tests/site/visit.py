@@ -41,7 +41,7 @@ _READ = """async () => {
     window.scrollTo({ top: y, behavior: 'instant' });
     await frame();
     if (!waiting()) continue;
-    for (let i = 0; i < 300 && waiting(); i++) await frame();
+    for (const end = performance.now() + 60_000; waiting() && performance.now() < end; ) await frame();
     await frame(); // 换上与滚动不在同一帧里，否则算作在眼前移动
   }
   await document.fonts.ready;
@@ -68,7 +68,7 @@ class Visit:
 
 
 class Reader:
-    """一个标签页，依次读许多页。"""
+    """依次读许多页，一页一个标签页。"""
 
     def __init__(self, browser, url: str, width: int, **options):
         self._url = url
@@ -78,45 +78,51 @@ class Reader:
         self.context.add_init_script(_WATCH)
         # 有拦截时浏览器不用缓存，所以每一页都像第一次来。
         self.context.route(lambda address: not self._ours(address), lambda route: route.abort())
-        self.tab = self.context.new_page()
-        self._visit = Visit("")
-        self._open: set = set()
-        self.context.on("request", self._request)
-        for event in ("requestfinished", "requestfailed"):
-            self.context.on(event, lambda request: self._open.discard(request))
-        self.tab.on("console", lambda message: message.type == "error" and self._visit.errors.append(message.text))
-        self.tab.on("pageerror", lambda error: self._visit.errors.append(str(error)))
+        self.tab = None
 
     def _ours(self, address: str) -> bool:
         return address.startswith((self._url, "data:", "blob:"))
 
-    def _request(self, request) -> None:
+    def _open(self, visit: Visit) -> None:
+        """新的标签页，记在 `visit` 里；上一页的关掉，它迟来的请求与报错不会记在这一页。"""
+        if self.tab:
+            self.tab.close()
+        self.tab = self.context.new_page()
+        self._pending: set = set()
+        self.tab.on("request", lambda request: self._request(request, visit))
+        for event in ("requestfinished", "requestfailed"):
+            self.tab.on(event, lambda request: self._pending.discard(request))
+        self.tab.on("console", lambda message: message.type == "error" and visit.errors.append(message.text))
+        self.tab.on("pageerror", lambda error: visit.errors.append(str(error)))
+
+    def _request(self, request, visit: Visit) -> None:
         address = request.url
-        self._open.add(request)
+        self._pending.add(request)
         if not self._ours(address):
-            self._visit.foreign.append(address)
+            visit.foreign.append(address)
         elif address.startswith(self._url):
             path = unquote(urlsplit(address).path).removeprefix(MOUNT)
-            if path not in self._visit.requests:
-                self._visit.requests.append(path)
+            if path not in visit.requests:
+                visit.requests.append(path)
 
     def read(self, path: str) -> Visit:
         """打开 `path`（如 `chapters/03-attention/`），从头看到尾。"""
-        self._visit = visit = Visit(path)
+        visit = Visit(path)
+        self._open(visit)
         self.tab.goto(path, wait_until="load")
         self.tab.evaluate(_READ)
-        self._settle()
+        self._settle(visit)
         visit.shifts = [tuple(shift) for shift in self.tab.evaluate("window.shifts")]
         visit.width = self.tab.evaluate("document.documentElement.scrollWidth")
         return visit
 
-    def _settle(self) -> None:
+    def _settle(self, visit: Visit) -> None:
         """等到没有请求还在路上，刚取到的也画出来了。"""
-        for _ in range(300):
+        for _ in range(2000):
             self.tab.wait_for_timeout(30)
-            if not self._open:
+            if not self._pending:
                 return
-        raise AssertionError(f"{self._visit.path}：这些请求一直没有完成：{[each.url for each in self._open]}")
+        raise AssertionError(f"{visit.path}：这些请求一直没有完成：{[each.url for each in self._pending]}")
 
     def close(self) -> None:
         self.context.close()

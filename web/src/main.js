@@ -1,6 +1,6 @@
 // 每一页都会载入的脚本：只登记元素与键盘、术语、搜索框的监听。别的都按需载入（动态 import），不超过 25 KB（gzip 后）。
 import { reachScrollers } from "./keys/scrollers.js";
-import { quietCodeButtons, reachSections, watchKeys } from "./keys/watch.js";
+import { keepPlace, quietCodeButtons, reachSections, watchKeys } from "./keys/watch.js";
 import { PyBlock } from "./py-block/element.js";
 import { registerPrint } from "./print/index.js";
 import { watchTyping } from "./search/typing.js";
@@ -30,6 +30,7 @@ quietCodeButtons();
 // 目录每次换页都是新的：窄屏上的各节要够得着；自测进度要重新写上，没有做过自测就什么也不载入。
 const turned = () => {
   arrive();
+  keepPlace();
   reachSections();
   reachScrollers();
   if (keys("quiz:").length > 0) import("./self-test/nav.js").then(({ decorate }) => decorate(), () => {});

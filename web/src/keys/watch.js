@@ -38,6 +38,16 @@ export function reachSections() {
   }
 }
 
+/** 用键盘点的、通向页内一节的链接。 @type {URL | null} */
+let sought = null;
+
+/** 正文换成了新的：这一页的第一次页内跳转，主题会重新取来正文。读者还没有走开，键盘就再到那一节。 */
+export function keepPlace() {
+  if (sought?.pathname === location.pathname && sought.hash === location.hash && document.activeElement === document.body) {
+    focusPlace(decodeURIComponent(sought.hash.slice(1)));
+  }
+}
+
 export function watchKeys() {
   document.addEventListener("keydown", (event) => {
     const target = event.composedPath()[0] ?? null;
@@ -58,11 +68,8 @@ export function watchKeys() {
   // 页内的链接：主题自己滚动过去，键盘却留在原处；让键盘也过去，下一个 Tab 才从那里接着走。
   document.addEventListener("click", ({ target, detail }) => {
     const link = target instanceof Element && detail === 0 ? target.closest("a") : null;
-    if (!link?.hash || link.pathname !== location.pathname) return;
-    const id = decodeURIComponent(link.hash.slice(1));
-    focusPlace(id);
-    // 这一页的第一次，主题会重新取来正文换上；换完才改网址。读者还没有走开，就再放一次。
-    window.addEventListener("popstate", () => document.activeElement === document.body && focusPlace(id), { once: true });
+    sought = link?.hash && link.pathname === location.pathname ? new URL(link.href) : null;
+    if (sought) focusPlace(decodeURIComponent(sought.hash.slice(1)));
   });
   // 捕获阶段：主题的即时跳转在 body 上听点击，这里要先拦下。
   document.addEventListener(

@@ -57,6 +57,7 @@ export function mount(host, plan) {
   let field = "";
   let copied = "";
   let mounted = true;
+  const page = location.pathname;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   let timer;
 
@@ -89,8 +90,9 @@ export function mount(host, plan) {
     return address(plan.name, text === standard ? null : text);
   }
 
+  /** 点了链接，网址马上就是下一页的，这一页还要留一会儿：那时不写。 */
   function remember() {
-    if (mounted && here() !== location.href) history.replaceState(history.state, "", here());
+    if (mounted && location.pathname === page && here() !== location.href) history.replaceState(history.state, "", here());
   }
 
   function restore() {
