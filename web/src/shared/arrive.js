@@ -11,9 +11,10 @@ let wanted = null;
 export function watchArrival() {
   document.addEventListener(
     "click",
-    ({ target }) => {
+    ({ target, ctrlKey, metaKey, shiftKey }) => {
       const link = target instanceof Element ? target.closest("a") : null;
-      wanted = link?.pathname ? new URL(link.href) : null; // 图里的 <a>、写坏的网址没有 pathname
+      const stays = !link?.pathname || link.target || ctrlKey || metaKey || shiftKey; // 图里的 <a>、写坏的网址没有 pathname
+      wanted = stays ? null : new URL(link.href);
     },
     { capture: true },
   );
