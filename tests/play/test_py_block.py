@@ -81,13 +81,19 @@ def test_every_block_agrees_with_the_page(lesson):
 
 
 def test_running_again_costs_little(lesson):
+    """解释器已经在那里：不再取任何文件，也不再开一个 worker。"""
     run(block(lesson, BASELINE))
-    times = lesson.evaluate(
-        """async () => { const block = document.querySelectorAll('py-block')[5]; const times = [];
-           for (let i = 0; i < 8; i++) { const t = performance.now(); await block.run(); times.push(performance.now() - t); }
-           return times }"""
-    )
-    assert min(times) < 50
+    workers, requests = lesson.workers, []
+
+    def note(request):
+        requests.append(request.url)
+
+    lesson.on("request", note)
+    for _ in range(3):
+        assert "与文档一致" in run(block(lesson, BASELINE))
+    lesson.remove_listener("request", note)
+    assert lesson.workers == workers and any("worker" in one.url for one in workers)
+    assert requests == []
 
 
 def test_a_raising_block_is_compared_by_its_last_line(lesson):
