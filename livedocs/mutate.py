@@ -587,7 +587,7 @@ def _check_agreement(pool, options, outcome: Outcome, chosen: list[Mutant]) -> N
     for kind in KINDS:
         entries = [e for e in outcome.entries if e["kind"] == kind and e["outcome"] in ("killed", "survived") and e["key"] in by_key]
         if kind == "download":  # 末尾的换行只由 tests/site 里的测试管，那要构建整个网站
-            entries = [e for e in entries if "末尾" not in e["change"]]
+            entries = [e for e in entries if by_key[e["key"]].old and by_key[e["key"]].new]
         rng = random.Random(f"{options.seed}:agree:{kind}")
         rng.shuffle(entries)
         alive = [e for e in entries if e["outcome"] == "survived"][: options.agree // 2]

@@ -198,6 +198,7 @@ class Bench:
         self.lessons = Lessons(root)
         self._pages: dict[Path, _Baseline | BrokenBaseline] = {}
         self._notebooks: dict[Path, tuple[dict, dict, dict] | BrokenBaseline] = {}
+        self._downloads: dict[Path, str | None] = {}
         self._originals: dict[str, str] = {}
         self._using: dict[str, dict[Path, _Shows]] | None = None
         self._changed: tuple[Path, str, str] | None = None
@@ -382,6 +383,10 @@ class Bench:
         """读者下载到的文字换掉一个字节：逐字节比较下载的测试，以及展示它的页面，应当看得出来。"""
         source = self.root / mutant.path
         data = bytearray(publish.published(source).encode("utf-8"))
+        if source not in self._downloads:
+            self._downloads[source] = self._download_test(source, bytes(data))
+        if self._downloads[source]:  # 什么都说不同的测试，什么也没有发现
+            raise BrokenBaseline(self._downloads[source])
         data[mutant.start : mutant.end] = mutant.new.encode("latin-1")
         if failure := self._download_test(source, bytes(data)):
             return Verdict(True, failure)
@@ -415,14 +420,14 @@ class Bench:
         return None
 
     def _downloads_module(self, tests: Path):
-        cached = getattr(self, "_downloads", None)
+        cached = getattr(self, "_downloads_tests", None)
         if cached is None:
             import sys
 
             folders = [str(tests.parent), str(tests.parents[1])]  # 它自己的，与各测试共用的工具的
             sys.path[:0] = folders
             try:
-                cached = self._downloads = __import__("test_downloads")
+                cached = self._downloads_tests = __import__("test_downloads")
             finally:
                 for folder in folders:
                     sys.path.remove(folder)

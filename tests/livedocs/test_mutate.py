@@ -204,6 +204,13 @@ def test_known_mutants_are_killed(campaign):
     assert {e["kind"] for e in entries} == set(mutate.KINDS) - {"notebook"}
 
 
+def test_a_download_test_that_always_fails_has_found_nothing(tmp_path):
+    root = build(tmp_path)
+    write(root, "tests/site/test_downloads.py", FILES["tests/site/test_downloads.py"].replace("==", "!="))
+    done = run(root, "--kinds", "download", "--sample", "3")
+    assert done.returncode == 1 and "没有判：code/demo.py：照原样就不通过" in done.stdout, done.stdout + done.stderr
+
+
 def test_weak_places_are_listed_with_their_lines(campaign):
     _, done, _, entries = campaign
     assert done.returncode == 1, done.stderr
